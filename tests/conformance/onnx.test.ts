@@ -1,0 +1,19 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { eachVariant } from "../variants.ts";
+import { withConformance } from "./data.ts";
+import { onnxCase, onnxNames } from "./onnx.ts";
+import { runCase } from "./run.ts";
+
+withConformance("ONNX Attention 76 and its window cases 11", () => {
+  const names = onnxNames();
+
+  test("ONNX: 76 Attention and 11 window cases are there", () => {
+    assert.equal(names.attention.length, 76);
+    assert.equal(names.window.length, 11);
+  });
+
+  for (const name of [...names.attention, ...names.window]) {
+    eachVariant(`ONNX ${name}`, (hs) => runCase(hs, onnxCase(name)));
+  }
+});

@@ -1,0 +1,19 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { eachVariant } from "../variants.ts";
+import { withConformance } from "./data.ts";
+import { ortWebCases } from "./ort-web.ts";
+import { runCase } from "./run.ts";
+
+withConformance("ONNX Runtime Web attention 43", () => {
+  const files = ["attention", "multihead-attention", "group-query-attention"].map(ortWebCases);
+
+  test("ONNX Runtime Web: 10 Attention, 16 MultiHeadAttention and 17 GroupQueryAttention cases are there", () => {
+    assert.deepEqual(
+      files.map((f) => f.length),
+      [10, 16, 17],
+    );
+  });
+
+  for (const c of files.flat()) eachVariant(`ONNX Runtime Web ${c.name}`, (hs) => runCase(hs, c));
+});

@@ -1,0 +1,16 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { eachVariant } from "../variants.ts";
+import { withConformance } from "./data.ts";
+import { probeCases } from "./probes.ts";
+import { runCase } from "./run.ts";
+
+withConformance("probes 41", () => {
+  const cases = probeCases();
+
+  test("probes: 41 are there", () => {
+    assert.equal(cases.length, 41);
+  });
+
+  for (const c of cases) eachVariant(c.name, (hs) => runCase(hs, c));
+});
