@@ -1,0 +1,193 @@
+// Registration only: integers and heap addresses in, a handle, a size or a Status out. Everything is validated in
+// TypeScript (check.ts) before it gets here, because a release build of Embind coerces silently. Large argument
+// lists go through one block of 32-bit words, whose order below is compared with heap.ts by a test.
+#include <emscripten/bind.h>
+
+#include <bit>
+#include <cstdint>
+#include <new>
+#include <string>
+
+#include "../src/multi_head.h"
+
+namespace {
+
+using namespace headscope;
+
+#define HEADSCOPE_FORWARD_WORDS(WORD)                                                                               \
+  WORD(batch) WORD(queries) WORD(keys) WORD(query) WORD(key) WORD(value) WORD(output) WORD(scale) WORD(softcap)     \
+  WORD(flags) WORD(offset) WORD(windowLeft) WORD(windowRight)                                                       \
+  WORD(mask) WORD(maskStrideB) WORD(maskStrideH) WORD(maskStrideT) WORD(maskStrideS)                                \
+  WORD(bias) WORD(biasStrideB) WORD(biasStrideH) WORD(biasStrideT) WORD(biasStrideS)                                \
+  WORD(keyMask) WORD(keyLengths) WORD(headGate)                                                                     \
+  WORD(weights) WORD(scores) WORD(scoresStage) WORD(q) WORD(k) WORD(v) WORD(heads) WORD(concat) WORD(contributions) \
+  WORD(numHeads) WORD(numKVHeads) WORD(headDim) WORD(valueHeadDim)
+
+#define HEADSCOPE_LAYER_WORDS(WORD)                                                                         \
+  WORD(dModel) WORD(keyDim) WORD(valueDim) WORD(outDim) WORD(numHeads) WORD(numKVHeads) WORD(headDim)       \
+  WORD(valueHeadDim) WORD(layout) WORD(wq) WORD(wk) WORD(wv) WORD(wo) WORD(bq) WORD(bk) WORD(bv) WORD(bo)   \
+  WORD(strideQ) WORD(strideK) WORD(strideV) WORD(ropePairing) WORD(ropeDims) WORD(ropeBase)
+
+#define HEADSCOPE_ENUMERATOR(name) name,
+#define HEADSCOPE_NAME(name) #name " "
+
+enum class ForwardWord : uint32_t { HEADSCOPE_FORWARD_WORDS(HEADSCOPE_ENUMERATOR) };
+enum class LayerWord : uint32_t { HEADSCOPE_LAYER_WORDS(HEADSCOPE_ENUMERATOR) };
+
+constexpr uint32_t kFlagCausal = 1;
+constexpr uint32_t kFlagLeft = 2;
+constexpr uint32_t kFlagRight = 4;
+
+// One instance of the module is one thread: its word block, arena and scratch are shared by all its calls.
+uint32_t word_block[96];
+Buffer arena;
+Workspace workspace;
+
+template <class Word>
+uint32_t number(Word word) {
+  return word_block[static_cast<uint32_t>(word)];
+}
+template <class Word>
+float real(Word word) {
+  return std::bit_cast<float>(number(word));
+}
+template <class Word>
+int64_t integer(Word word) {
+  return static_cast<int32_t>(number(word));
+}
+template <class T, class Word>
+T* pointer(Word word) {
+  return reinterpret_cast<T*>(static_cast<uintptr_t>(number(word)));
+}
+
+unsigned words() { return static_cast<unsigned>(reinterpret_cast<uintptr_t>(word_block)); }
+
+std::string word_names() {
+  return "F:" HEADSCOPE_FORWARD_WORDS(HEADSCOPE_NAME) ";L:" HEADSCOPE_LAYER_WORDS(HEADSCOPE_NAME);
+}
+
+std::string version() { return HEADSCOPE_VERSION; }
+
+unsigned reserve(unsigned bytes) {
+  // An empty reservation is no failure, and 0 is the answer for failure.
+  if (!arena.reserve(bytes == 0 ? 1 : bytes)) return 0;
+  return static_cast<unsigned>(reinterpret_cast<uintptr_t>(arena.as<char>()));
+}
+
+unsigned layer_create() {
+  using W = LayerWord;
+  LayerConfig config;
+  config.model_dim = number(W::dModel);
+  config.key_dim = number(W::keyDim);
+  config.value_dim = number(W::valueDim);
+  config.out_dim = number(W::outDim);
+  config.num_heads = number(W::numHeads);
+  config.num_kv_heads = number(W::numKVHeads);
+  config.head_dim = number(W::headDim);
+  config.value_head_dim = number(W::valueHeadDim);
+  config.rotary.pairing = static_cast<RotaryPairing>(number(W::ropePairing));
+  config.rotary.dims = number(W::ropeDims);
+  config.rotary.base = real(W::ropeBase);
+  const bool in_out = number(W::layout) == static_cast<uint32_t>(WeightLayout::in_out);
+  LayerWeights weights;
+  weights.layout = in_out ? WeightLayout::in_out : WeightLayout::out_in;
+  weights.query = {pointer<const float>(W::wq), number(W::strideQ)};
+  weights.key = {pointer<const float>(W::wk), number(W::strideK)};
+  weights.value = {pointer<const float>(W::wv), number(W::strideV)};
+  weights.output = {pointer<const float>(W::wo),
+                    in_out ? config.out_dim : config.num_heads * config.value_head_dim};
+  weights.query_bias = pointer<const float>(W::bq);
+  weights.key_bias = pointer<const float>(W::bk);
+  weights.value_bias = pointer<const float>(W::bv);
+  weights.output_bias = pointer<const float>(W::bo);
+  return static_cast<unsigned>(reinterpret_cast<uintptr_t>(Layer::create(config, weights)));
+}
+
+Layer* layer_of(unsigned handle) { return reinterpret_cast<Layer*>(static_cast<uintptr_t>(handle)); }
+KVCache* cache_of(unsigned handle) { return reinterpret_cast<KVCache*>(static_cast<uintptr_t>(handle)); }
+
+template <class T>
+Broadcast<T> broadcast(ForwardWord data) {
+  const auto first = static_cast<uint32_t>(data);  // the four strides follow their data
+  return {pointer<const T>(data), word_block[first + 1], word_block[first + 2], word_block[first + 3],
+          word_block[first + 4]};
+}
+
+ForwardCall read_call() {
+  using W = ForwardWord;
+  ForwardCall call;
+  call.batch = number(W::batch);
+  call.queries = number(W::queries);
+  call.new_keys = number(W::keys);
+  call.query = pointer<const float>(W::query);
+  call.key = number(W::key) != 0 ? pointer<const float>(W::key) : call.query;
+  call.value = number(W::value) != 0 ? pointer<const float>(W::value) : call.key;
+  call.scale = real(W::scale);
+  call.softcap = real(W::softcap);
+  call.mask.causal = (number(W::flags) & kFlagCausal) != 0;
+  call.mask.has_left = (number(W::flags) & kFlagLeft) != 0;
+  call.mask.has_right = (number(W::flags) & kFlagRight) != 0;
+  call.mask.offset = integer(W::offset);
+  call.mask.left = integer(W::windowLeft);
+  call.mask.right = integer(W::windowRight);
+  call.mask.allowed = broadcast<uint8_t>(W::mask);
+  call.mask.bias = broadcast<float>(W::bias);
+  call.mask.key_mask = pointer<const uint8_t>(W::keyMask);
+  call.mask.lengths = pointer<const int32_t>(W::keyLengths);
+  call.head_gate = pointer<const float>(W::headGate);
+  call.output = pointer<float>(W::output);
+  call.weights = pointer<float>(W::weights);
+  call.scores = pointer<float>(W::scores);
+  call.scores_stage = static_cast<ScoresStage>(number(W::scoresStage));
+  call.q = pointer<float>(W::q);
+  call.k = pointer<float>(W::k);
+  call.v = pointer<float>(W::v);
+  call.heads = pointer<float>(W::heads);
+  call.concat = pointer<float>(W::concat);
+  call.contributions = pointer<float>(W::contributions);
+  return call;
+}
+
+int layer_forward(unsigned layer, unsigned cache) {
+  return static_cast<int>(layer_of(layer)->forward(read_call(), cache_of(cache), workspace));
+}
+
+int attention_call() {
+  using W = ForwardWord;
+  LayerConfig config;
+  config.num_heads = number(W::numHeads);
+  config.num_kv_heads = number(W::numKVHeads);
+  config.head_dim = number(W::headDim);
+  config.value_head_dim = number(W::valueHeadDim);
+  return static_cast<int>(attention(config, read_call(), workspace));
+}
+
+unsigned cache_create(unsigned layer, unsigned batch, unsigned capacity) {
+  const LayerConfig& c = layer_of(layer)->config();
+  return static_cast<unsigned>(reinterpret_cast<uintptr_t>(
+      KVCache::create(batch, c.num_kv_heads, c.head_dim, c.value_head_dim, capacity)));
+}
+
+void layer_destroy(unsigned layer) { delete layer_of(layer); }
+void cache_destroy(unsigned cache) { delete cache_of(cache); }
+unsigned cache_length(unsigned cache) { return static_cast<unsigned>(cache_of(cache)->length()); }
+unsigned cache_bytes(unsigned cache) { return static_cast<unsigned>(cache_of(cache)->bytes()); }
+void cache_truncate(unsigned cache, unsigned length) { cache_of(cache)->truncate(length); }
+
+}  // namespace
+
+EMSCRIPTEN_BINDINGS(headscope) {
+  emscripten::function("version", &version);
+  emscripten::function("words", &words);
+  emscripten::function("wordNames", &word_names);
+  emscripten::function("reserve", &reserve);
+  emscripten::function("layerCreate", &layer_create);
+  emscripten::function("layerDestroy", &layer_destroy);
+  emscripten::function("layerForward", &layer_forward);
+  emscripten::function("attention", &attention_call);
+  emscripten::function("cacheCreate", &cache_create);
+  emscripten::function("cacheDestroy", &cache_destroy);
+  emscripten::function("cacheLength", &cache_length);
+  emscripten::function("cacheTruncate", &cache_truncate);
+  emscripten::function("cacheBytes", &cache_bytes);
+}

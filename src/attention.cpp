@@ -1,0 +1,283 @@
+#include "attention.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "matmul.h"
+#include "simd.h"
+#include "softmax.h"
+
+namespace headscope {
+namespace {
+
+// Queries are taken in blocks (a multiple of both tile heights), so that a panel of keys is used for many rows
+// while it is in the first-level cache; where no [T, S] result is wanted, keys come in blocks as well and
+// 48 × 256 scores stay in the second-level cache.
+constexpr size_t kQueryBlock = 48;
+constexpr size_t kKeyBlock = 256;
+
+struct Areas {
+  float* query;    // [rows, dk], scaled
+  float* scores;   // [rows, score_stride]; unused where the rows of the weights result serve
+  float* sums;     // [rows, padded dv]: Σ e^(s − m) · v so far
+  float* addends;  // [keys of a block]
+};
+
+/// Rows of one query tile and the keys that any of them may see.
+struct Tile {
+  size_t first;
+  size_t count;
+  KeyRange keys;
+};
+
+/// One block of queries of one head, from scores to outputs.
+class QueryBlock {
+ public:
+  QueryBlock(const AttentionProblem& problem, const Areas& areas, size_t b, size_t h, size_t first_query)
+      : p_(problem), areas_(areas), b_(b), h_(h), first_(first_query) {
+    rows_ = std::min(kQueryBlock, p_.queries - first_);
+    kv_head_ = h / (p_.num_heads / p_.num_kv_heads);
+    keys_ = p_.key_values->keys(b, kv_head_);
+    values_ = p_.key_values->values(b, kv_head_);
+    padded_dv_ = padded_columns(p_.value_head_dim);
+    whole_rows_ = p_.weights != nullptr || p_.scores != nullptr;
+    every_score_ = p_.scores != nullptr && p_.scores_stage != ScoresStage::masked;
+    if (p_.weights != nullptr) {
+      scores_ = p_.weights + row_index(0) * p_.keys;
+      score_stride_ = p_.keys;
+    } else {
+      scores_ = areas.scores;
+      score_stride_ = whole_rows_ ? p_.keys : kKeyBlock;
+    }
+    for_each_tile(rows_, [this](size_t first, size_t count) {
+      const KeyRange top = range_of(first);
+      const KeyRange bottom = range_of(first + count - 1);
+      tiles_[tile_count_++] = {first, count, {std::min(top.begin, bottom.begin), bottom.end}};
+    });
+  }
+
+  void run() {
+    scale_queries();
+    std::fill_n(areas_.sums, rows_ * padded_dv_, 0.0F);
+    if (whole_rows_) {
+      take_keys(0, p_.keys);
+    } else {
+      const size_t begin = range_of(0).begin / kPanel * kPanel;
+      const size_t end = range_of(rows_ - 1).end;
+      for (size_t j = begin; j < end; j += kKeyBlock) take_keys(j, std::min(j + kKeyBlock, end));
+    }
+    for (size_t r = 0; r < rows_; ++r) finish_row(r);
+  }
+
+ private:
+  [[nodiscard]] KeyRange range_of(size_t r) const { return p_.mask.range(b_, first_ + r, p_.keys); }
+  [[nodiscard]] size_t row_index(size_t r) const {
+    return (b_ * p_.num_heads + h_) * p_.queries + first_ + r;
+  }
+  /// Row r of the scores, moved so that [j] is key j although the block begins at `block_begin`.
+  [[nodiscard]] float* score_row(size_t r) const { return scores_ + r * score_stride_; }
+
+  void scale_queries() {
+    const size_t dk = p_.head_dim;
+    for (size_t r = 0; r < rows_; ++r) {
+      const float* from = p_.query.row(b_, h_, first_ + r);
+      float* to = areas_.query + r * dk;
+      for (size_t c = 0; c < dk; ++c) to[c] = from[c] * p_.scale;
+    }
+  }
+
+  /// Keys begin … end − 1 (begin a multiple of 8): scores, softmax so far, and their share of the sums.
+  void take_keys(size_t begin, size_t end) {
+    score_products(begin, end);
+    for (size_t t = 0; t < tile_count_; ++t) {
+      const Tile& tile = tiles_[t];
+      const size_t from = std::max(tile.keys.begin / kPanel * kPanel, begin);
+      const size_t to = std::min(tile.keys.end, end);
+      for (size_t r = tile.first; r < tile.first + tile.count; ++r) score_to_exponential(r, begin, end, from, to);
+      if (from < to) add_values(tile, begin, from, to);
+    }
+  }
+
+  /// Pass 1: scale · Q · Kᵀ, panel outside and tile inside, leaving out what no row of a tile can see.
+  void score_products(size_t begin, size_t end) {
+    for (size_t j = begin; j < end; j += kPanel) {
+      const float* panel = keys_ + j / kPanel * p_.key_values->key_panel_stride();
+      const size_t columns = std::min(kPanel, end - j);
+      for (size_t t = 0; t < tile_count_; ++t) {
+        const Tile& tile = tiles_[t];
+        if (!every_score_ && (j >= tile.keys.end || j + kPanel <= tile.keys.begin)) continue;
+        multiply_tile(tile.count, p_.head_dim, areas_.query + tile.first * p_.head_dim, p_.head_dim, panel,
+                      Start::zero, nullptr, score_row(tile.first) + (j - begin), score_stride_, columns);
+      }
+    }
+  }
+
+  /// Pass 2 for one row: cap, mask, e^(s − m). Keys of from … to − 1 that the row cannot see get 0, because the
+  /// tile multiplies them.
+  void score_to_exponential(size_t r, size_t begin, size_t end, size_t from, size_t to) {
+    float* row = score_row(r);
+    const KeyRange visible = range_of(r);
+    const size_t run_begin = std::max(visible.begin, begin);
+    const size_t run_end = std::max(std::min(visible.end, end), run_begin);
+    const size_t run = run_end - run_begin;
+    float* run_scores = row + (run_begin - begin);
+
+    if (p_.softcap > 0.0F) {
+      if (every_score_) {
+        if (p_.scores_stage == ScoresStage::scaled) copy_scores(r, row, 0, p_.keys);
+        cap_scores(row, end - begin, p_.softcap);
+      } else {
+        cap_scores(run_scores, run, p_.softcap);
+      }
+    }
+    if (every_score_ && !(p_.softcap > 0.0F && p_.scores_stage == ScoresStage::scaled)) {
+      copy_scores(r, row, 0, p_.keys);
+    }
+    if (run > 0 && p_.mask.has_addends()) {
+      p_.mask.fill_addends(b_, h_, first_ + r, run_begin, run, p_.keys, areas_.addends);
+      add_or_hide(run_scores, areas_.addends, run);
+    }
+    if (p_.scores != nullptr && !every_score_) copy_scores(r, run_scores, run_begin, run);
+
+    if (run > 0) {
+      const float shrink = take_block(running_[r], run_scores, run);
+      if (shrink != 1.0F) scale_in_place(areas_.sums + r * padded_dv_, padded_dv_, shrink);
+    }
+    if (from < to) {
+      const size_t zeros_end = std::min(std::max(run_begin, from), to);
+      std::fill(row + (from - begin), row + (zeros_end - begin), 0.0F);
+      const size_t zeros_begin = std::max(std::min(run_end, to), zeros_end);
+      std::fill(row + (zeros_begin - begin), row + (to - begin), 0.0F);
+    }
+  }
+
+  /// The caller's scores: `n` of them from key `first` on, −Infinity around them.
+  void copy_scores(size_t r, const float* row, size_t first, size_t n) {
+    float* to = p_.scores + row_index(r) * p_.keys;
+    std::fill_n(to, first, kHidden);
+    std::copy_n(row, n, to + first);
+    std::fill(to + first + n, to + p_.keys, kHidden);
+  }
+
+  /// Pass 3: sums += e · V over keys from … to − 1.
+  void add_values(const Tile& tile, size_t begin, size_t from, size_t to) {
+    const float* weights = score_row(tile.first) + (from - begin);
+    float* sums = areas_.sums + tile.first * padded_dv_;
+    if (!p_.key_values->values_finite(b_, kv_head_)) return add_visible_values(tile, begin, from, to);
+    for (size_t n = 0; n < p_.value_head_dim; n += kPanel) {
+      const float* panel = values_ + n / kPanel * p_.key_values->value_panel_stride() + from * kPanel;
+      multiply_tile(tile.count, to - from, weights, score_stride_, panel, Start::result, nullptr, sums + n,
+                    padded_dv_, kPanel);
+    }
+  }
+
+  /// The same where a value is NaN or infinite: 0 · NaN would bring a hidden value in, so hidden keys are left
+  /// out one by one. Rare, and plain.
+  void add_visible_values(const Tile& tile, size_t begin, size_t from, size_t to) {
+    for (size_t r = tile.first; r < tile.first + tile.count; ++r) {
+      const float* weights = score_row(r);
+      float* sums = areas_.sums + r * padded_dv_;
+      for (size_t j = from; j < to; ++j) {
+        if (!p_.mask.visible(b_, h_, first_ + r, j, p_.keys)) continue;
+        for (size_t c = 0; c < p_.value_head_dim; ++c) {
+          sums[c] += weights[j - begin] *
+                     values_[c / kPanel * p_.key_values->value_panel_stride() + j * kPanel + c % kPanel];
+        }
+      }
+    }
+  }
+
+  /// Pass 4: divide by the row's sum. A sum of 0 means that the row saw no key.
+  void finish_row(size_t r) {
+    const float sum = running_[r].sum;
+    const float inverse = sum == 0.0F ? 0.0F : 1.0F / sum;
+    const size_t dv = p_.value_head_dim;
+    float* head = areas_.sums + r * padded_dv_;
+    scale_in_place(head, padded_dv_, inverse);
+    if (p_.heads != nullptr) std::copy_n(head, dv, p_.heads + row_index(r) * dv);
+    if (p_.output.data != nullptr) {
+      float* to = p_.output.row(b_, h_, first_ + r);
+      const float gate = p_.head_gate != nullptr ? p_.head_gate[h_] : 1.0F;
+      if (gate == 0.0F) {
+        std::fill_n(to, dv, 0.0F);
+      } else {
+        for (size_t c = 0; c < dv; ++c) to[c] = head[c] * gate;
+      }
+    }
+    if (p_.weights != nullptr) finish_weights(r, inverse);
+  }
+
+  void finish_weights(size_t r, float inverse) {
+    float* row = score_row(r);
+    const KeyRange visible = range_of(r);
+    std::fill_n(row, visible.begin, 0.0F);
+    std::fill(row + visible.end, row + p_.keys, 0.0F);
+    if (std::isnan(inverse)) {  // the row is NaN where it looks, and 0 where it does not
+      for (size_t j = visible.begin; j < visible.end; ++j) {
+        row[j] = p_.mask.visible(b_, h_, first_ + r, j, p_.keys) ? inverse : 0.0F;
+      }
+    } else {
+      scale_in_place(row + visible.begin, visible.end - visible.begin, inverse);
+    }
+  }
+
+  const AttentionProblem& p_;
+  const Areas& areas_;
+  size_t b_;
+  size_t h_;
+  size_t first_;
+  size_t rows_;
+  size_t kv_head_;
+  const float* keys_;
+  const float* values_;
+  size_t padded_dv_;
+  bool whole_rows_;   // a result needs rows of all S keys
+  bool every_score_;  // … and places that are hidden as well
+  float* scores_;
+  size_t score_stride_;
+  RunningRow running_[kQueryBlock];
+  Tile tiles_[kQueryBlock];
+  size_t tile_count_ = 0;
+};
+
+struct Plan {
+  uint64_t query;
+  uint64_t scores;
+  uint64_t sums;
+  uint64_t addends;
+};
+
+Plan plan(const AttentionProblem& problem) {
+  const uint64_t rows = std::min(kQueryBlock, problem.queries);
+  const bool whole_rows = problem.weights != nullptr || problem.scores != nullptr;
+  const uint64_t width = whole_rows ? problem.keys : kKeyBlock;
+  return {
+      Workspace::need(rows * problem.head_dim),
+      problem.weights != nullptr ? 0 : Workspace::need(rows * width),
+      Workspace::need(rows * padded_columns(problem.value_head_dim)),
+      problem.mask.has_addends() ? Workspace::need(width) : 0,
+  };
+}
+
+}  // namespace
+
+uint64_t attention_scratch(const AttentionProblem& problem) {
+  const Plan p = plan(problem);
+  return p.query + p.scores + p.sums + p.addends;
+}
+
+void attend(const AttentionProblem& problem, float* scratch) {
+  const Plan p = plan(problem);
+  Areas areas{};
+  areas.query = scratch;
+  areas.scores = areas.query + p.query;
+  areas.sums = areas.scores + p.scores;
+  areas.addends = areas.sums + p.sums;
+  for (size_t b = 0; b < problem.batch; ++b) {
+    for (size_t h = 0; h < problem.num_heads; ++h) {
+      for (size_t i = 0; i < problem.queries; i += kQueryBlock) QueryBlock(problem, areas, b, h, i).run();
+    }
+  }
+}
+
+}  // namespace headscope

@@ -1,0 +1,33 @@
+// What a model's block needs besides attention.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace headscope {
+
+/// Which two components of a head turn together.
+enum class RotaryPairing : uint32_t {
+  none = 0,
+  adjacent = 1,  // (x0, x1), (x2, x3), …: RoFormer, GGUF's Llama, ONNX interleaved = 1
+  halves = 2,    // (x_i, x_{i + dims/2}): Hugging Face's Llama, GPT-NeoX, ONNX interleaved = 0
+};
+
+struct Rotary {
+  RotaryPairing pairing = RotaryPairing::none;
+  size_t dims = 0;         // the first `dims` components of a head turn (even, ≤ its width); the rest stay
+  double base = 10000.0;
+};
+
+/// Floats of the table for `positions` positions: cosine and sine of each angle.
+uint64_t rotary_table_floats(const Rotary& rotary, uint64_t positions);
+
+/// Angles p · base^(−2i / dims) of positions first … first + positions − 1, i < dims / 2 (Su et al. 2021,
+/// "RoFormer", section 3.2.2), worked out in double: at p = 100,000 a float angle is off by 0.004 already.
+void fill_rotary_table(const Rotary& rotary, int64_t first, size_t positions, float* table);
+
+/// Turns every head of x, row t at x + t · stride holding `heads` heads of `head_dim`, by row t of the table.
+void rotate(const Rotary& rotary, const float* table, size_t rows, size_t heads, size_t head_dim, size_t stride,
+            float* x);
+
+}  // namespace headscope

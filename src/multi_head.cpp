@@ -1,0 +1,278 @@
+#include "multi_head.h"
+
+#include <algorithm>
+#include <new>
+
+#include "matmul.h"
+
+namespace headscope {
+namespace {
+
+void pack(WeightLayout layout, const WeightMatrix& matrix, size_t depth, size_t columns, float* packed) {
+  if (layout == WeightLayout::in_out) {
+    pack_in_out(matrix.data, matrix.stride, depth, columns, packed);
+  } else {
+    pack_out_in(matrix.data, matrix.stride, depth, columns, packed);
+  }
+}
+
+/// [B, T, heads, width] → [B, heads, T, width].
+void split_heads(const float* rows, size_t batch, size_t length, size_t heads, size_t width, float* to) {
+  for (size_t b = 0; b < batch; ++b) {
+    for (size_t h = 0; h < heads; ++h) {
+      for (size_t t = 0; t < length; ++t, to += width) {
+        std::copy_n(rows + ((b * length + t) * heads + h) * width, width, to);
+      }
+    }
+  }
+}
+
+AttentionProblem problem_of(const LayerConfig& config, const ForwardCall& call, size_t keys) {
+  AttentionProblem problem;
+  problem.batch = call.batch;
+  problem.num_heads = config.num_heads;
+  problem.num_kv_heads = config.num_kv_heads;
+  problem.queries = call.queries;
+  problem.keys = keys;
+  problem.head_dim = config.head_dim;
+  problem.value_head_dim = config.value_head_dim;
+  problem.scale = call.scale;
+  problem.softcap = call.softcap;
+  problem.mask = call.mask;
+  problem.head_gate = call.head_gate;
+  problem.heads = call.heads;
+  problem.weights = call.weights;
+  problem.scores = call.scores;
+  problem.scores_stage = call.scores_stage;
+  return problem;
+}
+
+/// Keys and values of one call without a cache live in the workspace.
+struct LocalKeyValues {
+  uint64_t floats;
+  uint64_t flag_floats;
+
+  LocalKeyValues(const LayerConfig& config, size_t batch, size_t keys)
+      : floats(Workspace::need(
+            KeyValues::need(batch, config.num_kv_heads, config.head_dim, config.value_head_dim, keys))),
+        flag_floats(Workspace::need(saturating_product(batch, config.num_kv_heads) / sizeof(float) + 1)) {}
+
+  void attach(KeyValues& key_values, const LayerConfig& config, size_t batch, size_t keys,
+              Workspace& workspace) const {
+    float* memory = workspace.take(floats);
+    auto* flags = reinterpret_cast<uint8_t*>(workspace.take(flag_floats));
+    key_values.attach(memory, flags, batch, config.num_kv_heads, config.head_dim, config.value_head_dim, keys);
+  }
+};
+
+void copy_key_values(const ForwardCall& call, const KeyValues& key_values, size_t keys) {
+  for (size_t b = 0; b < call.batch; ++b) {
+    for (size_t g = 0; g < key_values.heads(); ++g) {
+      const size_t row = (b * key_values.heads() + g) * keys;
+      if (call.k != nullptr) key_values.copy_keys(b, g, keys, call.k + row * key_values.head_dim());
+      if (call.v != nullptr) key_values.copy_values(b, g, keys, call.v + row * key_values.value_head_dim());
+    }
+  }
+}
+
+}  // namespace
+
+Layer* Layer::create(const LayerConfig& config, const LayerWeights& weights) {
+  auto* layer = new (std::nothrow) Layer;
+  if (layer == nullptr) return nullptr;
+  layer->config_ = config;
+  const size_t q_columns = config.num_heads * config.head_dim;
+  const size_t k_columns = config.num_kv_heads * config.head_dim;
+  const size_t v_columns = config.num_kv_heads * config.value_head_dim;
+  const size_t o_depth = config.num_heads * config.value_head_dim;
+
+  struct Part {
+    Projection* projection;
+    const WeightMatrix* matrix;
+    const float* bias;
+    size_t depth;
+    size_t columns;
+  };
+  const Part parts[] = {
+      {&layer->query_, &weights.query, weights.query_bias, config.model_dim, q_columns},
+      {&layer->key_, &weights.key, weights.key_bias, config.key_dim, k_columns},
+      {&layer->value_, &weights.value, weights.value_bias, config.value_dim, v_columns},
+      {&layer->output_, &weights.output, weights.output_bias, o_depth, config.out_dim},
+  };
+
+  uint64_t floats = 0;
+  for (const Part& part : parts) {
+    if (part.matrix->data == nullptr) continue;
+    const uint64_t columns = padded_columns(part.columns);
+    floats += Workspace::need(columns * part.depth);
+    if (part.bias != nullptr) floats += Workspace::need(columns);
+  }
+  if (!layer->memory_.reserve(floats * sizeof(float))) {
+    delete layer;
+    return nullptr;
+  }
+
+  float* next = layer->memory_.as<float>();
+  for (const Part& part : parts) {
+    if (part.matrix->data == nullptr) continue;
+    const size_t columns = padded_columns(part.columns);
+    Projection& projection = *part.projection;
+    projection.depth = part.depth;
+    projection.columns = part.columns;
+    projection.packed = next;
+    pack(weights.layout, *part.matrix, part.depth, part.columns, next);
+    next += Workspace::need(static_cast<uint64_t>(columns) * part.depth);
+    if (part.bias != nullptr) {
+      projection.bias = next;
+      std::fill(std::copy_n(part.bias, part.columns, next), next + columns, 0.0F);
+      next += Workspace::need(columns);
+    }
+  }
+  return layer;
+}
+
+void Layer::Projection::apply(size_t rows, const float* x, float* y) const {
+  multiply(rows, depth, columns, x, depth, packed, depth * kPanel, bias, y, columns);
+}
+
+Status Layer::forward(const ForwardCall& call, KVCache* cache, Workspace& workspace) const {
+  const LayerConfig& c = config_;
+  if (cache != nullptr && cache->batch() != call.batch) return Status::bad_argument;
+  const size_t past = cache != nullptr ? cache->length() : 0;
+  if (cache != nullptr && call.new_keys > cache->capacity() - past) return Status::capacity_exceeded;
+  const size_t keys = past + call.new_keys;
+
+  const size_t q_width = c.num_heads * c.head_dim;
+  const size_t k_width = c.num_kv_heads * c.head_dim;
+  const size_t v_width = c.num_kv_heads * c.value_head_dim;
+  const size_t o_width = c.num_heads * c.value_head_dim;
+  const uint64_t query_rows = saturating_product(call.batch, call.queries);
+  const uint64_t key_rows = saturating_product(call.batch, call.new_keys);
+
+  // Plan all memory before anything is changed. Rows of k and v are needed until they are packed, the concatenation
+  // only afterwards, so they share an area.
+  AttentionProblem problem = problem_of(c, call, keys);
+  const bool has_output_projection = output_.packed != nullptr;
+  const bool own_concat = call.concat == nullptr && (has_output_projection || call.contributions != nullptr);
+  const LocalKeyValues local(c, call.batch, cache != nullptr ? 0 : keys);
+  const uint64_t q_floats = Workspace::need(saturating_product(query_rows, q_width));
+  const uint64_t k_floats = Workspace::need(saturating_product(key_rows, k_width));
+  const uint64_t v_floats = Workspace::need(saturating_product(key_rows, v_width));
+  const uint64_t concat_floats = own_concat ? Workspace::need(saturating_product(query_rows, o_width)) : 0;
+  const uint64_t shared_floats = std::max(k_floats + v_floats, concat_floats);
+  const uint64_t query_table_floats = Workspace::need(rotary_table_floats(c.rotary, call.queries));
+  const uint64_t key_table_floats = Workspace::need(rotary_table_floats(c.rotary, call.new_keys));
+  const uint64_t scratch_floats = attention_scratch(problem);
+  if (!workspace.reserve(q_floats + shared_floats + local.floats + local.flag_floats + query_table_floats +
+                         key_table_floats + scratch_floats)) {
+    return Status::out_of_memory;
+  }
+  float* q = workspace.take(q_floats);
+  float* shared = workspace.take(shared_floats);
+  float* k = shared;
+  float* v = shared + k_floats;
+  KeyValues local_key_values;
+  KeyValues* key_values = &local_key_values;
+  if (cache != nullptr) {
+    key_values = &cache->key_values();
+  } else {
+    local.attach(local_key_values, c, call.batch, keys, workspace);
+  }
+  float* query_table = workspace.take(query_table_floats);
+  float* key_table = workspace.take(key_table_floats);
+  float* scratch = workspace.take(scratch_floats);
+
+  // 1. Projections.
+  query_.apply(static_cast<size_t>(query_rows), call.query, q);
+  key_.apply(static_cast<size_t>(key_rows), call.key, k);
+  value_.apply(static_cast<size_t>(key_rows), call.value, v);
+
+  // 2. Rotary turn by absolute position: query i at i + offset, new key j at past + j.
+  if (c.rotary.pairing != RotaryPairing::none) {
+    fill_rotary_table(c.rotary, call.mask.offset, call.queries, query_table);
+    fill_rotary_table(c.rotary, static_cast<int64_t>(past), call.new_keys, key_table);
+    for (size_t b = 0; b < call.batch; ++b) {
+      rotate(c.rotary, query_table, call.queries, c.num_heads, c.head_dim, q_width, q + b * call.queries * q_width);
+      rotate(c.rotary, key_table, call.new_keys, c.num_kv_heads, c.head_dim, k_width, k + b * call.new_keys * k_width);
+    }
+  }
+  if (call.q != nullptr) split_heads(q, call.batch, call.queries, c.num_heads, c.head_dim, call.q);
+
+  // 3. Keys and values into panels, behind those of earlier calls.
+  for (size_t b = 0; b < call.batch; ++b) {
+    for (size_t g = 0; g < c.num_kv_heads; ++g) {
+      key_values->append(b, g, past, call.new_keys, k + b * call.new_keys * k_width + g * c.head_dim, k_width,
+                         v + b * call.new_keys * v_width + g * c.value_head_dim, v_width);
+    }
+  }
+  copy_key_values(call, *key_values, keys);
+
+  // 4. Heads, written side by side.
+  float* concat = call.concat != nullptr ? call.concat : own_concat ? shared : call.output;
+  problem.query = {q, call.queries * q_width, c.head_dim, q_width};
+  problem.key_values = key_values;
+  problem.output = {concat, call.queries * o_width, c.value_head_dim, o_width};
+  attend(problem, scratch);
+
+  // 5. Output projection, whole and head by head.
+  if (has_output_projection) {
+    output_.apply(static_cast<size_t>(query_rows), concat, call.output);
+  } else if (concat != call.output) {
+    std::copy_n(concat, query_rows * o_width, call.output);
+  }
+  if (call.contributions != nullptr) {
+    for (size_t b = 0; b < call.batch; ++b) {
+      for (size_t h = 0; h < c.num_heads; ++h) {
+        const size_t first = h * c.value_head_dim;
+        multiply(call.queries, c.value_head_dim, c.out_dim, concat + b * call.queries * o_width + first, o_width,
+                 output_.packed + first * kPanel, output_.depth * kPanel, nullptr,
+                 call.contributions + (b * c.num_heads + h) * call.queries * c.out_dim, c.out_dim);
+      }
+    }
+  }
+  if (cache != nullptr) cache->advance(call.new_keys);
+  return Status::ok;
+}
+
+Status attention(const LayerConfig& config, const ForwardCall& call, Workspace& workspace) {
+  const LayerConfig& c = config;
+  if (call.contributions != nullptr) return Status::bad_argument;
+  const size_t keys = call.new_keys;
+  AttentionProblem problem = problem_of(c, call, keys);
+  const LocalKeyValues local(c, call.batch, keys);
+  const uint64_t scratch_floats = attention_scratch(problem);
+  if (!workspace.reserve(local.floats + local.flag_floats + scratch_floats)) return Status::out_of_memory;
+  KeyValues key_values;
+  local.attach(key_values, c, call.batch, keys, workspace);
+  float* scratch = workspace.take(scratch_floats);
+
+  for (size_t b = 0; b < call.batch; ++b) {
+    for (size_t g = 0; g < c.num_kv_heads; ++g) {
+      const size_t row = (b * c.num_kv_heads + g) * keys;
+      key_values.append(b, g, 0, keys, call.key + row * c.head_dim, c.head_dim, call.value + row * c.value_head_dim,
+                        c.value_head_dim);
+    }
+  }
+  problem.query = {call.query, c.num_heads * call.queries * c.head_dim, call.queries * c.head_dim, c.head_dim};
+  problem.key_values = &key_values;
+  problem.output = {call.output, c.num_heads * call.queries * c.value_head_dim, call.queries * c.value_head_dim,
+                    c.value_head_dim};
+  attend(problem, scratch);
+
+  const size_t query_floats = call.batch * c.num_heads * call.queries * c.head_dim;
+  if (call.q != nullptr) std::copy_n(call.query, query_floats, call.q);
+  copy_key_values(call, key_values, keys);
+  if (call.concat != nullptr) {
+    for (size_t b = 0; b < call.batch; ++b) {
+      for (size_t t = 0; t < call.queries; ++t) {
+        for (size_t h = 0; h < c.num_heads; ++h) {
+          std::copy_n(call.output + ((b * c.num_heads + h) * call.queries + t) * c.value_head_dim, c.value_head_dim,
+                      call.concat + ((b * call.queries + t) * c.num_heads + h) * c.value_head_dim);
+        }
+      }
+    }
+  }
+  return Status::ok;
+}
+
+}  // namespace headscope

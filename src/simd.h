@@ -1,0 +1,146 @@
+// The only file that names xsimd or an intrinsic. Everything else is written in terms of `Vec`: four floats,
+// one wasm v128 (and one SSE or NEON register in the native builds, so that tests run the very same loops).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <xsimd/xsimd.hpp>
+
+#if defined(__wasm__)
+#include <wasm_simd128.h>
+#endif
+
+namespace headscope::simd {
+
+using Vec = xsimd::make_sized_batch_t<float, 4>;
+inline constexpr size_t kLanes = 4;
+static_assert(Vec::size == kLanes);
+
+inline Vec load(const float* from) { return Vec::load_unaligned(from); }
+inline void store(float* to, Vec x) { x.store_unaligned(to); }
+inline Vec splat(float x) { return Vec(x); }
+
+/// The first n (1..3) floats; the missing lanes are `fill`. Never reads past from + n.
+inline Vec load_partial(const float* from, size_t n, float fill = 0.0F) {
+  // Lane by lane: a memcpy of a length known at run time is a call, or a slow memory.copy on wasm.
+  float lanes[kLanes] = {from[0], fill, fill, fill};
+  if (n > 1) lanes[1] = from[1];
+  if (n > 2) lanes[2] = from[2];
+  return load(lanes);
+}
+
+/// Writes the first n (1..3) lanes. Never writes past to + n.
+inline void store_partial(float* to, Vec x, size_t n) {
+  float lanes[kLanes];
+  store(lanes, x);
+  to[0] = lanes[0];
+  if (n > 1) to[1] = lanes[1];
+  if (n > 2) to[2] = lanes[2];
+}
+
+/// a·b + c. One rounding in the relaxed build where the machine has a fused instruction, two otherwise:
+/// results of the relaxed build may differ from machine to machine in the last bit.
+/// xsimd 13.2 multiplies and adds even with -mrelaxed-simd, hence the intrinsic.
+inline Vec madd(Vec a, Vec b, Vec c) {
+#if defined(__wasm_relaxed_simd__)
+  return wasm_f32x4_relaxed_madd(a, b, c);
+#elif defined(__wasm__)
+  return wasm_f32x4_add(wasm_f32x4_mul(a, b), c);
+#else
+  return a * b + c;
+#endif
+}
+
+/// max(x, low), and NaN where x is NaN. (The argument order of max decides that on every architecture, and
+/// differently on each; a NaN lost here would turn a broken row into a plausible one.)
+inline Vec at_least(Vec x, Vec low) {
+#if defined(__wasm__)
+  return wasm_f32x4_pmax(x, low);  // x < low ? low : x
+#else
+  return xsimd::select(x < low, low, x);
+#endif
+}
+
+/// Lane-wise maximum for reductions where a NaN may be dropped or kept: sums of exponentials find it again.
+inline Vec max(Vec a, Vec b) { return xsimd::max(a, b); }
+
+inline Vec select_equal(Vec x, Vec value, Vec then, Vec otherwise) {
+  return xsimd::select(x == value, then, otherwise);
+}
+
+inline float sum_lanes(Vec x) { return xsimd::reduce_add(x); }
+
+inline float max_lanes(Vec x) {
+  float lanes[kLanes];
+  store(lanes, x);
+  const float a = lanes[0] < lanes[1] ? lanes[1] : lanes[0];
+  const float b = lanes[2] < lanes[3] ? lanes[3] : lanes[2];
+  return a < b ? b : a;
+}
+
+/// Rows a, b, c, d become columns.
+inline void transpose(Vec& a, Vec& b, Vec& c, Vec& d) {
+#if defined(__wasm__)
+  const v128_t ab_low = wasm_i32x4_shuffle(a, b, 0, 4, 1, 5);
+  const v128_t ab_high = wasm_i32x4_shuffle(a, b, 2, 6, 3, 7);
+  const v128_t cd_low = wasm_i32x4_shuffle(c, d, 0, 4, 1, 5);
+  const v128_t cd_high = wasm_i32x4_shuffle(c, d, 2, 6, 3, 7);
+  a = Vec(wasm_i64x2_shuffle(ab_low, cd_low, 0, 2));
+  b = Vec(wasm_i64x2_shuffle(ab_low, cd_low, 1, 3));
+  c = Vec(wasm_i64x2_shuffle(ab_high, cd_high, 0, 2));
+  d = Vec(wasm_i64x2_shuffle(ab_high, cd_high, 1, 3));
+#else
+  const Vec ab_low = xsimd::zip_lo(a, b);
+  const Vec ab_high = xsimd::zip_hi(a, b);
+  const Vec cd_low = xsimd::zip_lo(c, d);
+  const Vec cd_high = xsimd::zip_hi(c, d);
+  using Pair = xsimd::make_sized_batch_t<double, 2>;
+  const auto low = [](Vec x, Vec y) {
+    return xsimd::bitwise_cast<float>(
+        xsimd::zip_lo(xsimd::bitwise_cast<double>(x), xsimd::bitwise_cast<double>(y)));
+  };
+  const auto high = [](Vec x, Vec y) {
+    return xsimd::bitwise_cast<float>(
+        xsimd::zip_hi(xsimd::bitwise_cast<double>(x), xsimd::bitwise_cast<double>(y)));
+  };
+  static_assert(Pair::size == 2);
+  a = low(ab_low, cd_low);
+  b = high(ab_low, cd_low);
+  c = low(ab_high, cd_high);
+  d = high(ab_high, cd_high);
+#endif
+}
+
+/// tanh, from xsimd: within 2 ULP, odd, ±1 far out, NaN stays NaN.
+inline Vec tanh(Vec x) { return xsimd::tanh(x); }
+
+/// e^x for x ≤ 0: largest error 1.0 ULP on [−87.3, 0]; 0 below −88 (−Infinity included), where the true value
+/// is under the smallest normal float; NaN stays NaN; e^0 is exactly 1, so equal scores give equal weights.
+///
+/// e^x = 2^n · e^r with n = round(x / ln 2), |r| ≤ ln 2 / 2, and the degree-5 polynomial of Cephes' expf.
+/// Adding 1.5 · 2^23 rounds to an integer and leaves it in the low mantissa bits, from where a shift puts it
+/// into the exponent; n = −127 makes an exponent field of 0, hence the exact 0 without a select.
+inline Vec exp_nonpositive(Vec x) {
+  const Vec magic = splat(12582912.0F);
+  const Vec clamped = at_least(x, splat(-88.0F));
+  const Vec shifted = madd(clamped, splat(1.44269504088896341F), magic);
+  const Vec n = shifted - magic;
+  Vec r = madd(n, splat(-0.693359375F), clamped);  // ln 2 in two parts: n · high is exact
+  r = madd(n, splat(2.12194440e-4F), r);
+  Vec y = splat(1.9875691500e-4F);
+  y = madd(y, r, splat(1.3981999507e-3F));
+  y = madd(y, r, splat(8.3334519073e-3F));
+  y = madd(y, r, splat(4.1665795894e-2F));
+  y = madd(y, r, splat(1.6666665459e-1F));
+  y = madd(y, r, splat(5.0000001201e-1F));
+  y = madd(y, r * r, r) + splat(1.0F);
+#if defined(__wasm__)
+  const v128_t exponent = wasm_i32x4_add(wasm_i32x4_shl(shifted, 23), wasm_i32x4_splat(0x3F800000));
+  return y * Vec(exponent);
+#else
+  const auto bits = xsimd::bitwise_cast<int32_t>(shifted);
+  return y * xsimd::bitwise_cast<float>((bits << 23) + decltype(bits)(0x3F800000));
+#endif
+}
+
+}  // namespace headscope::simd

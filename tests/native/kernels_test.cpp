@@ -1,0 +1,208 @@
+// exp, softmax rows, packing and the matmul tiles against double, at every size around a tile's edge.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "../../src/blocks.h"
+#include "../../src/matmul.h"
+#include "../../src/reference.h"
+#include "../../src/simd.h"
+#include "../../src/softmax.h"
+#include "check.h"
+
+using namespace headscope;
+
+namespace {
+
+const size_t kSizes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65};
+
+float exp_of(float x) {
+  float lanes[4];
+  simd::store(lanes, simd::exp_nonpositive(simd::splat(x)));
+  CHECK(std::memcmp(&lanes[0], &lanes[3], sizeof(float)) == 0);
+  return lanes[0];
+}
+
+void exp_is_within_two_ulp() {
+  double worst = 0.0;
+  for (double x = 0.0; x > -87.3; x -= 0.00037) {
+    const auto xf = static_cast<float>(x);
+    const double exact = std::exp(static_cast<double>(xf));
+    const auto rounded = static_cast<float>(exact);
+    const double ulp = static_cast<double>(rounded) - static_cast<double>(std::nextafter(rounded, 0.0F));
+    worst = std::max(worst, std::fabs(static_cast<double>(exp_of(xf)) - exact) / ulp);
+  }
+  std::printf("exp: %.3f ULP\n", worst);
+  CHECK(worst <= 2.0);
+  CHECK(exp_of(0.0F) == 1.0F);
+  CHECK(exp_of(-0.0F) == 1.0F);
+  CHECK(exp_of(-88.5F) == 0.0F);
+  CHECK(exp_of(-1e30F) == 0.0F);
+  CHECK(exp_of(kHidden) == 0.0F);
+  CHECK(!std::signbit(exp_of(kHidden)));
+  CHECK(std::isnan(exp_of(std::numeric_limits<float>::quiet_NaN())));
+}
+
+void softmax_rows() {
+  check::Random random(1);
+  for (const size_t n : kSizes) {
+    check::Guarded row(n);
+    std::vector<float> scores = random.values(n, 3.0F);
+    if (n > 2) scores[n / 2] = kHidden;
+    std::copy(scores.begin(), scores.end(), row.data());
+    RunningRow running;
+    take_block(running, row.data(), n);
+    scale_in_place(row.data(), n, 1.0F / running.sum);
+    double largest = -std::numeric_limits<double>::infinity();
+    for (const float s : scores) largest = std::max(largest, static_cast<double>(s));
+    double sum = 0.0;
+    std::vector<double> expected;
+    for (const float s : scores) {
+      expected.push_back(std::exp(static_cast<double>(s) - largest));
+      sum += expected.back();
+    }
+    for (double& e : expected) e /= sum;
+    check::close(row.data(), expected.data(), n, 2e-7, "softmax");
+    CHECK(row.intact());
+
+    // In pieces, the later ones larger and smaller, the sum must be the same.
+    RunningRow pieces;
+    std::vector<float> copy = scores;
+    const size_t half = n / 2;
+    take_block(pieces, copy.data(), half);
+    take_block(pieces, copy.data() + half, n - half);
+    CHECK(std::fabs(pieces.sum - running.sum) <= 1e-6F * running.sum);
+    CHECK(pieces.largest == running.largest);
+
+    std::vector<float> hidden(n, kHidden);
+    RunningRow dead;
+    take_block(dead, hidden.data(), n);
+    CHECK(dead.sum == 0.0F);
+    CHECK(std::all_of(hidden.begin(), hidden.end(), [](float x) { return x == 0.0F; }));
+
+    std::vector<float> broken(n, kHidden);
+    broken[n - 1] = std::numeric_limits<float>::quiet_NaN();
+    RunningRow nan_row;
+    take_block(nan_row, broken.data(), n);
+    CHECK(std::isnan(nan_row.sum));
+
+    std::vector<float> lowest(n, -std::numeric_limits<float>::max());
+    RunningRow low;
+    take_block(low, lowest.data(), n);
+    CHECK(low.sum == static_cast<float>(n));
+  }
+}
+
+void capping_matches_tanh() {
+  check::Random random(2);
+  for (const size_t n : kSizes) {
+    check::Guarded row(n);
+    const std::vector<float> scores = random.values(n, 40.0F);
+    std::copy(scores.begin(), scores.end(), row.data());
+    cap_scores(row.data(), n, 30.0F);
+    std::vector<double> expected;
+    for (const float s : scores) expected.push_back(30.0 * std::tanh(static_cast<double>(s) / 30.0));
+    check::close(row.data(), expected.data(), n, 1e-5, "cap");
+    CHECK(row.intact());
+  }
+}
+
+void matmul_at_every_size() {
+  check::Random random(3);
+  for (const size_t rows : kSizes) {
+    for (const size_t depth : {size_t{0}, size_t{1}, size_t{3}, size_t{8}, size_t{17}, size_t{65}}) {
+      for (const size_t columns : kSizes) {
+        const std::vector<float> a = random.values(rows * depth);
+        const std::vector<float> b = random.values(depth * columns);
+        const std::vector<float> bias = random.values(padded_columns(columns));
+        std::vector<float> transposed(depth * columns);
+        for (size_t k = 0; k < depth; ++k) {
+          for (size_t n = 0; n < columns; ++n) transposed[n * depth + k] = b[k * columns + n];
+        }
+        check::Guarded packed(packed_floats(depth, columns));
+        check::Guarded packed_t(packed_floats(depth, columns));
+        pack_in_out(b.data(), columns, depth, columns, packed.data());
+        pack_out_in(transposed.data(), depth, depth, columns, packed_t.data());
+        CHECK(packed.intact() && packed.filled() && packed_t.intact() && packed_t.filled());
+        check::close(packed_t.data(), packed.data(), packed_floats(depth, columns), 0.0, "pack out-in");
+
+        check::Guarded c(rows * columns);
+        multiply(rows, depth, columns, a.data(), depth, packed.data(), depth * kPanel, bias.data(), c.data(), columns);
+        const std::vector<double> bias_columns(bias.begin(), bias.begin() + static_cast<ptrdiff_t>(columns));
+        const auto expected =
+            reference::linear(check::widen(a), rows, depth, check::widen(b), columns, bias_columns);
+        double largest = 1.0;
+        for (const double e : expected) largest = std::max(largest, std::fabs(e));
+        check::close(c.data(), expected.data(), expected.size(), 2e-6 * largest, "matmul");
+        CHECK(c.intact());
+      }
+    }
+  }
+}
+
+void rows_do_not_depend_on_their_neighbours() {
+  check::Random random(4);
+  constexpr size_t kDepth = 37;
+  constexpr size_t kColumns = 13;
+  const std::vector<float> a = random.values(300 * kDepth);
+  const std::vector<float> b = random.values(kDepth * kColumns);
+  std::vector<float> packed(packed_floats(kDepth, kColumns));
+  pack_in_out(b.data(), kColumns, kDepth, kColumns, packed.data());
+  std::vector<float> whole(300 * kColumns);
+  multiply(300, kDepth, kColumns, a.data(), kDepth, packed.data(), kDepth * kPanel, nullptr, whole.data(), kColumns);
+  for (size_t r = 0; r < 300; ++r) {
+    float row[kColumns];
+    multiply(1, kDepth, kColumns, a.data() + r * kDepth, kDepth, packed.data(), kDepth * kPanel, nullptr, row,
+             kColumns);
+    CHECK(std::memcmp(row, whole.data() + r * kColumns, sizeof row) == 0);
+  }
+}
+
+void appending_equals_packing_at_once() {
+  check::Random random(5);
+  for (const size_t total : kSizes) {
+    constexpr size_t kDepth = 11;
+    const std::vector<float> b = random.values(total * kDepth);
+    std::vector<float> at_once(packed_floats(kDepth, total));
+    pack_out_in(b.data(), kDepth, kDepth, total, at_once.data());
+    std::vector<float> appended(at_once.size(), 0.0F);
+    for (size_t first = 0; first < total;) {
+      const size_t count = std::min(total - first, 1 + random.below(7));
+      append_columns(b.data() + first * kDepth, kDepth, kDepth, first, count, appended.data(), kDepth * kPanel);
+      first += count;
+    }
+    CHECK(appended == at_once);
+  }
+}
+
+void rotary_matches_reference() {
+  check::Random random(6);
+  for (const bool adjacent : {true, false}) {
+    for (const size_t dims : {size_t{2}, size_t{6}, size_t{10}}) {
+      const std::vector<float> x = random.values(2 * 5 * 3 * 10);  // [T = 10 rows, heads 3, width 10]
+      const Rotary rotary{adjacent ? RotaryPairing::adjacent : RotaryPairing::halves, dims, 10000.0};
+      std::vector<float> table(rotary_table_floats(rotary, 10));
+      fill_rotary_table(rotary, 99990, 10, table.data());
+      std::vector<float> turned = x;
+      rotate(rotary, table.data(), 10, 3, 10, 30, turned.data());
+      auto expected = reference::split_heads(check::widen(x), 1, 10, 3, 10);
+      reference::rotate(expected, 1, 3, 10, 10, 99990, dims, 10000.0, adjacent);
+      expected = reference::join_heads(expected, 1, 10, 3, 10);
+      check::close(turned.data(), expected.data(), expected.size(), 1e-6, "rotary");
+    }
+  }
+}
+
+}  // namespace
+
+int main() {
+  exp_is_within_two_ulp();
+  softmax_rows();
+  capping_matches_tanh();
+  matmul_at_every_size();
+  rows_do_not_depend_on_their_neighbours();
+  appending_equals_packing_at_once();
+  rotary_matches_reference();
+  return check::report("kernels");
+}
