@@ -1,0 +1,64 @@
+import { assertClose, OUTPUT_TOLERANCE } from "../support/compare.ts";
+import { exactAttention } from "../support/oracle.ts";
+import { Random } from "../support/random.ts";
+import { eachVariant } from "../variants.ts";
+
+// want: [] takes the keys block by block with a running softmax; the borders of the blocks must not show.
+
+const KEYS = [1, 2, 31, 63, 64, 65, 127, 128, 129, 191, 255, 256, 257, 383, 511, 512, 513, 767, 1023, 1024, 1025, 1100];
+
+eachVariant("output alone equals output with weights, for keys across block borders", (hs) => {
+  for (const keys of KEYS) {
+    const random = new Random(110 + keys);
+    const queries = 1 + random.below(9);
+    const dv = 1 + random.below(20);
+    const q = random.tensor([1, 2, queries, 8], 2);
+    const k = random.tensor([1, 1, keys, 8]);
+    const v = random.tensor([1, 1, keys, dv]);
+    const bits = random.bits(queries * keys, 0.5);
+    const bias = random.tensor([queries, keys]);
+    // Whole blocks hidden at either end, and in the middle.
+    const islands = Uint8Array.from({ length: keys }, (_, j) => (j > keys * 0.45 && j < keys * 0.55 ? 1 : 0));
+    const forms = {
+      plain: {},
+      causal: { causal: { offset: keys - queries } },
+      "early causal": { causal: { offset: Math.floor(keys / 3) } },
+      window: { causal: { offset: keys - queries }, window: { left: 40 } },
+      mask: { mask: { data: bits, shape: [queries, keys] } },
+      islands: { mask: { data: islands, shape: [keys] } },
+      holes: { mask: { blocked: { data: islands, shape: [keys] } } },
+      bias: { bias },
+      lengths: { keyPadding: Int32Array.of(Math.ceil(keys * 0.6)) },
+      "soft cap": { softcap: 1.5, mask: { data: bits, shape: [queries, keys] } },
+    };
+    for (const [name, options] of Object.entries(forms)) {
+      const label = `S ${keys}, ${name}`;
+      const both = hs.attention(q, k, v, options);
+      const alone = hs.attention(q, k, v, { ...options, want: [] });
+      assertClose(alone.output, both.output, { absolute: 1e-6, relative: 1e-6 }, label);
+      const exact = exactAttention(q, k, v, options);
+      assertClose(alone.output, exact.output, OUTPUT_TOLERANCE, `${label}: against float64`);
+      assertClose(both.output, exact.output, OUTPUT_TOLERANCE, `${label}: with weights against float64`);
+    }
+  }
+});
+
+eachVariant("scores that grow and fall over the blocks keep the running maximum right", (hs) => {
+  const keys = 700;
+  const q = { data: Float32Array.of(1, 1, 1), shape: [1, 1, 3, 1] };
+  const v = new Random(120).tensor([1, 1, keys, 4]);
+  const ramps = {
+    rising: (j: number) => j * 0.5,
+    falling: (j: number) => -j * 0.5,
+    "one peak": (j: number) => -Math.abs(j - 333),
+    "one valley": (j: number) => Math.abs(j - 333) - 400,
+    "far below 0": (j: number) => -5000 + (j % 7),
+  };
+  for (const [name, ramp] of Object.entries(ramps)) {
+    const k = { data: Float32Array.from({ length: keys }, (_, j) => ramp(j)), shape: [1, 1, keys, 1] };
+    const exact = exactAttention(q, k, v, {});
+    const alone = hs.attention(q, k, v, { want: [] });
+    assertClose(alone.output, exact.output, { absolute: 4e-6 }, name);
+    assertClose(hs.attention(q, k, v).output, exact.output, { absolute: 4e-6 }, `${name}, with weights`);
+  }
+});
