@@ -68,6 +68,14 @@ std::string word_names() {
 
 std::string version() { return HEADSCOPE_VERSION; }
 
+std::string variant() {
+#ifdef __wasm_relaxed_simd__
+  return "relaxed";
+#else
+  return "simd";
+#endif
+}
+
 unsigned reserve(unsigned bytes) {
   // An empty reservation is no failure, and 0 is the answer for failure.
   if (!arena.reserve(bytes == 0 ? 1 : bytes)) return 0;
@@ -178,6 +186,7 @@ void cache_truncate(unsigned cache, unsigned length) { cache_of(cache)->truncate
 
 EMSCRIPTEN_BINDINGS(headscope) {
   emscripten::function("version", &version);
+  emscripten::function("variant", &variant);
   emscripten::function("words", &words);
   emscripten::function("wordNames", &word_names);
   emscripten::function("reserve", &reserve);
