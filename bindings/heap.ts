@@ -1,0 +1,153 @@
+import type { NativeModule } from "./abi.js";
+import { HeadscopeError } from "./errors.js";
+
+/** What a 32-bit wasm memory can grow to: 4 GiB less one page of 64 KiB. */
+export const MAX_BYTES = 2 ** 32 - 2 ** 16;
+
+/** Below this many elements a loop is faster than making a view for `set`. */
+const LOOP_LENGTH = 96;
+
+/** Refuses sizes that no 32-bit memory can hold, before anything is allocated. */
+export function checkMemory(argument: string, what: string, bytes: number): void {
+  if (!(bytes <= MAX_BYTES)) throw tooLarge(argument, what, bytes);
+}
+
+export function tooLarge(argument: string, what: string, bytes: number): HeadscopeError {
+  const expected = `at most ${MAX_BYTES} bytes`;
+  const actual = `${what} of ${bytes} bytes`;
+  return new HeadscopeError("memory", `${argument}: expected ${expected}, got ${actual}`, { argument, expected, actual });
+}
+
+export function outOfMemory(argument: string, what: string, bytes: number): HeadscopeError {
+  const expected = `memory for ${what}`;
+  const actual = `none left for ${bytes} bytes`;
+  return new HeadscopeError("memory", `${argument}: expected ${expected}, got ${actual}`, { argument, expected, actual });
+}
+
+/**
+ * A result array of the caller's. A size that one ArrayBuffer cannot have is the caller's "memory" error, not the
+ * engine's RangeError.
+ */
+export function allocate(argument: string, length: number): Float32Array {
+  try {
+    return new Float32Array(length);
+  } catch (cause) {
+    const expected = "a result that fits into one ArrayBuffer";
+    const actual = `${length * 4} bytes`;
+    const message = `${argument}: expected ${expected}, got ${actual}`;
+    throw new HeadscopeError("memory", message, { argument, expected, actual, cause });
+  }
+}
+
+type DestroyName = "layerDestroy" | "cacheDestroy";
+
+/** A native object that is destroyed once: by its owner's `dispose`, else after the owner was collected. */
+export class Handle {
+  readonly #heap: Heap;
+  readonly #destroy: DestroyName;
+  /** 0 once it is destroyed. */
+  value: number;
+
+  constructor(heap: Heap, value: number, destroy: DestroyName) {
+    this.#heap = heap;
+    this.#destroy = destroy;
+    this.value = value;
+  }
+
+  release(): void {
+    if (this.value === 0) return;
+    this.#heap.native[this.#destroy](this.value);
+    this.value = 0;
+    this.#heap.liveObjects -= 1;
+  }
+}
+
+/** The module's memory as the facade uses it: views, the block of words and one arena for inputs and results. */
+export class Heap {
+  readonly native: NativeModule;
+  /** Index of the first word of the block in the 32-bit views. */
+  readonly words: number;
+  u8!: Uint8Array;
+  u32!: Uint32Array;
+  i32!: Int32Array;
+  f32!: Float32Array;
+  liveObjects = 0;
+  #arena = 0;
+  #capacity = 0;
+  // A net only: nobody can say when, or whether, a collector runs.
+  readonly #registry =
+    typeof FinalizationRegistry === "function" ? new FinalizationRegistry<Handle>((handle) => handle.release()) : null;
+
+  constructor(native: NativeModule) {
+    this.native = native;
+    this.words = native.words() >>> 2; // >>>: addresses above 2 GiB come as unsigned or negative numbers
+    this.#takeViews();
+  }
+
+  /** Takes the views again after the memory has grown: the old ones are detached and have length 0. */
+  refresh(): void {
+    if (this.f32.length === 0) this.#takeViews();
+  }
+
+  #takeViews(): void {
+    const { native } = this;
+    this.u8 = native.HEAPU8;
+    this.u32 = native.HEAPU32;
+    this.i32 = native.HEAP32;
+    this.f32 = native.HEAPF32;
+  }
+
+  get bytes(): number {
+    this.refresh();
+    return this.u8.length;
+  }
+
+  /** The arena's address, at least so many bytes long. It only grows, and growing loses what it held. */
+  reserve(argument: string, bytes: number): number {
+    if (bytes > this.#capacity) {
+      checkMemory(argument, "inputs and results", bytes);
+      this.#arena = this.native.reserve(bytes) >>> 0;
+      this.#capacity = this.#arena === 0 ? 0 : bytes;
+      if (this.#arena === 0) throw outOfMemory(argument, "inputs and results", bytes);
+    }
+    this.refresh();
+    return this.#arena;
+  }
+
+  /** Copies numbers to a byte address. */
+  write(address: number, data: Float32Array): void {
+    const { f32 } = this;
+    const start = address >>> 2;
+    const { length } = data;
+    if (length > LOOP_LENGTH) f32.set(data, start);
+    else for (let i = 0; i < length; ++i) f32[start + i] = data[i] as number;
+  }
+
+  /** Copies numbers from a byte address until `to` is full. */
+  read(address: number, to: Float32Array): void {
+    const { f32 } = this;
+    const start = address >>> 2;
+    const { length } = to;
+    if (length > LOOP_LENGTH) to.set(f32.subarray(start, start + length));
+    else for (let i = 0; i < length; ++i) to[i] = f32[start + i] as number;
+  }
+
+  /** Ties a native object to its owner. */
+  own(owner: object, value: number, destroy: DestroyName): Handle {
+    const handle = new Handle(this, value, destroy);
+    this.liveObjects += 1;
+    this.#registry?.register(owner, handle, handle);
+    return handle;
+  }
+
+  /** Destroys a native object now. */
+  release(handle: Handle): void {
+    this.#registry?.unregister(handle);
+    handle.release();
+  }
+}
+
+/** Bytes of an area of the arena: every area starts at a multiple of 16. */
+export function area(bytes: number): number {
+  return Math.ceil(bytes / 16) * 16;
+}

@@ -1,0 +1,18 @@
+import { decodeBase64 } from "./base64.js";
+import { wasmBase64 } from "./generated/simd-bytes.js";
+import { start } from "./load.js";
+import type { Headscope, LoadOptions } from "./types.js";
+
+export * from "./public.js";
+
+/**
+ * Starts the module from the bytes inside the package, or from `module`. Every call makes an instance of its own.
+ * Importing has no side effect and needs no DOM.
+ *
+ * @throws HeadscopeError on every failure: `"unsupported"`, `"format"`, `"config"` or `"aborted"`.
+ */
+export function load(options?: LoadOptions): Promise<Headscope> {
+  return start(options, async (variant) =>
+    decodeBase64(variant === "simd" ? wasmBase64 : (await import("./generated/relaxed-bytes.js")).wasmBase64),
+  );
+}
