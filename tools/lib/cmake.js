@@ -1,0 +1,41 @@
+// CMake and Ninja: configured once for each set of tools, then Ninja decides what changed.
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { must, root, run, StepError, say } from "./process.js";
+
+/**
+ * @param {"wasm-simd" | "wasm-relaxed" | "native"} preset
+ * @param {import("./setup.js").Environment} env
+ */
+export async function cmakeBuild(preset, env) {
+  const folder = join(root, "build", preset);
+  const stamp = join(folder, "tools.json");
+  const tools = JSON.stringify(env, null, 2);
+  const cmake = env.CMAKE ?? "cmake";
+  const ninja = env.NINJA ?? "ninja";
+
+  // Other tools than last time (a new toolchain, another HOME): CMake's cache would keep the old paths.
+  if (!existsSync(join(folder, "build.ninja")) || !existsSync(stamp) || readFileSync(stamp, "utf8") !== tools) {
+    say(`Configuring ${preset}`);
+    const args = [
+      "--fresh",
+      "--preset",
+      preset,
+      `-DCMAKE_MAKE_PROGRAM=${ninja}`,
+      `-DXSIMD_INCLUDE=${env.XSIMD_INCLUDE}`,
+    ];
+    const { code, stdout } = await run(cmake, args, { env, stdout: "pipe" });
+    if (code !== 0) throw new StepError(`CMake could not configure ${preset}.\n${stdout}`);
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(stamp, tools);
+  }
+
+  // Ninja speaks only when it has something to do.
+  await must(`building ${preset}`, ninja, ["-C", folder], {
+    env: { ...env, NINJA_STATUS: `${preset} [%f/%t] ` },
+    onLine: (line) => {
+      if (/^ninja: |Re-checking globbed|^cache:INFO/.test(line)) return;
+      say(line);
+    },
+  });
+}

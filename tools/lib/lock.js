@@ -1,0 +1,55 @@
+// One build at a time in this checkout: npm start and npm test may run side by side.
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { root, say } from "./process.js";
+
+const file = join(root, "build/lock");
+
+/** @param {number} pid */
+function isAlive(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return /** @type {NodeJS.ErrnoException} */ (error).code === "EPERM";
+  }
+}
+
+function tryLock() {
+  try {
+    writeFileSync(file, String(process.pid), { flag: "wx" });
+    return true;
+  } catch (error) {
+    if (/** @type {NodeJS.ErrnoException} */ (error).code !== "EEXIST") throw error;
+  }
+  // A run that was killed leaves its number behind; an empty file is one that is being written right now.
+  try {
+    const owner = Number(readFileSync(file, "utf8"));
+    if (owner > 0 && !isAlive(owner)) rmSync(file, { force: true });
+  } catch {
+    // gone in the meantime: the next try gets it
+  }
+  return false;
+}
+
+/**
+ * @template T
+ * @param {() => Promise<T>} work
+ * @returns {Promise<T>}
+ */
+export async function withLock(work) {
+  mkdirSync(join(root, "build"), { recursive: true });
+  for (let tries = 0; !tryLock(); tries++) {
+    if (tries === 2) say("Another build is at work in this checkout: waiting for it.");
+    await sleep(250);
+  }
+  const release = () => rmSync(file, { force: true });
+  process.once("exit", release);
+  try {
+    return await work();
+  } finally {
+    release();
+    process.off("exit", release);
+  }
+}

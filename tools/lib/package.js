@@ -1,0 +1,129 @@
+// build/wasm-*/ and bindings/ → dist/: the npm package.
+import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { filesBelow, unlessFresh } from "./freshness.js";
+import { must, root, StepError, say } from "./process.js";
+
+const variants = /** @type {const} */ (["simd", "relaxed"]);
+const glueOf = (/** @type {string} */ variant) => join(root, `build/wasm-${variant}/headscope.mjs`);
+const wasmOf = (/** @type {string} */ variant) => join(root, `build/wasm-${variant}/headscope.wasm`);
+
+/** Writes only what differs, so that watchers and type checkers see no change where there is none. */
+function writeIfChanged(/** @type {string} */ file, /** @type {string} */ text) {
+  if (existsSync(file) && readFileSync(file, "utf8") === text) return;
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+}
+
+/** bindings/generated/: the glue and the bytes of both builds, each with its types. */
+function writeGenerated() {
+  const folder = join(root, "bindings/generated");
+  const [glue, other] = variants.map((variant) => readFileSync(glueOf(variant), "utf8"));
+  if (glue === undefined || glue !== other) {
+    // Export names are minified in order, so the same exports give the same glue. One copy then serves both modules.
+    throw new StepError("the glue of the two wasm builds differs: their imports or exports are no longer the same.");
+  }
+  writeIfChanged(join(folder, "glue.mjs"), glue);
+  writeIfChanged(
+    join(folder, "glue.d.mts"),
+    `import type { NativeModule } from "../abi.js";
+
+export default function createModule(options: {
+  instantiateWasm(
+    imports: WebAssembly.Imports,
+    done: (instance: WebAssembly.Instance, module?: WebAssembly.Module) => void,
+  ): object;
+}): Promise<NativeModule>;
+`,
+  );
+  for (const variant of variants) {
+    const bytes = readFileSync(wasmOf(variant)).toString("base64");
+    writeIfChanged(join(folder, `${variant}-bytes.js`), `export const wasmBase64 =\n  "${bytes}";\n`);
+    writeIfChanged(join(folder, `${variant}-bytes.d.ts`), "export const wasmBase64: string;\n");
+  }
+}
+
+/** The facade as browsers get it: shared code in one chunk, so that `instanceof` holds across entries. */
+async function bundle(/** @type {string} */ outdir) {
+  const esbuild = await import("esbuild");
+  await esbuild.build({
+    absWorkingDir: root,
+    entryPoints: {
+      index: "bindings/index.ts",
+      core: "bindings/core.ts",
+      relaxed: "bindings/generated/relaxed-bytes.js",
+    },
+    outdir,
+    bundle: true,
+    splitting: true,
+    chunkNames: "[name]-[hash]",
+    format: "esm",
+    platform: "neutral",
+    target: "es2022",
+    minify: true,
+    legalComments: "none",
+    logLevel: "warning",
+  });
+}
+
+/** Declarations by tsc; only those that the entries lead to are shipped. */
+async function declare(/** @type {string} */ outdir) {
+  const types = join(root, "build/types");
+  rmSync(types, { recursive: true, force: true });
+  await must("the type check of bindings/", process.execPath, [
+    join(root, "node_modules/typescript/bin/tsc"),
+    "-p",
+    "bindings/tsconfig.json",
+    "--noEmit",
+    "false",
+    "--emitDeclarationOnly",
+    "--outDir",
+    types,
+  ]);
+  /** @type {Set<string>} */
+  const wanted = new Set();
+  const visit = (/** @type {string} */ file) => {
+    if (wanted.has(file) || !existsSync(file)) return;
+    wanted.add(file);
+    for (const [, specifier = ""] of readFileSync(file, "utf8").matchAll(/(?:from|import\()\s*"(\.[^"]+)\.js"/g)) {
+      visit(join(dirname(file), `${specifier}.d.ts`));
+    }
+  };
+  for (const entry of ["index.d.ts", "core.d.ts"]) visit(join(types, entry));
+  for (const file of wanted) cpSync(file, join(outdir, relative(types, file)));
+}
+
+/** Every file by a rename, then what is left over goes: a program that reads dist/ meanwhile never finds half a file. */
+function publish(/** @type {string} */ from, /** @type {string} */ to) {
+  const fresh = filesBelow([relative(root, from)]).map((file) => relative(from, join(root, file)));
+  for (const file of fresh) {
+    mkdirSync(dirname(join(to, file)), { recursive: true });
+    renameSync(join(from, file), join(to, file));
+  }
+  for (const file of filesBelow([relative(root, to)])) {
+    if (!fresh.includes(relative(to, join(root, file)))) rmSync(join(root, file));
+  }
+}
+
+export async function buildPackage() {
+  const inputs = [
+    ...filesBelow(["bindings"], (file) => /\.(ts|json)$/.test(file) && !file.startsWith("bindings/generated/")),
+    ...variants.flatMap((variant) => [relative(root, glueOf(variant)), relative(root, wasmOf(variant))]),
+    ...["package.json", "package-lock.json", "tsconfig.json", "tools/lib/package.js"],
+  ];
+  return unlessFresh("package", {
+    inputs,
+    outputs: ["dist", "bindings/generated"],
+    async work() {
+      say("Packing dist/");
+      writeGenerated();
+      const staging = join(root, "build/dist");
+      rmSync(staging, { recursive: true, force: true });
+      await bundle(staging);
+      await declare(staging);
+      for (const variant of variants) cpSync(wasmOf(variant), join(staging, `${variant}.wasm`));
+      publish(staging, join(root, "dist"));
+      rmSync(staging, { recursive: true, force: true });
+    },
+  });
+}
