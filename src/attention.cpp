@@ -172,16 +172,18 @@ class QueryBlock {
   }
 
   /// The same where a value is NaN or infinite: 0 · NaN would bring a hidden value in, so hidden keys are left
-  /// out one by one. Rare, and plain.
+  /// out one by one. Rare, and plain, but key after key with the same madd, so that a hidden NaN does not move
+  /// even the last bit of a row.
   void add_visible_values(const Tile& tile, size_t begin, size_t from, size_t to) {
     for (size_t r = tile.first; r < tile.first + tile.count; ++r) {
       const float* weights = score_row(r);
       float* sums = areas_.sums + r * padded_dv_;
       for (size_t j = from; j < to; ++j) {
         if (!p_.mask.visible(b_, h_, first_ + r, j, p_.keys)) continue;
-        for (size_t c = 0; c < p_.value_head_dim; ++c) {
-          sums[c] += weights[j - begin] *
-                     values_[c / kPanel * p_.key_values->value_panel_stride() + j * kPanel + c % kPanel];
+        const simd::Vec weight = simd::splat(weights[j - begin]);
+        for (size_t c = 0; c < padded_dv_; c += simd::kLanes) {
+          const float* value = values_ + c / kPanel * p_.key_values->value_panel_stride() + j * kPanel + c % kPanel;
+          simd::store(sums + c, simd::madd(weight, simd::load(value), simd::load(sums + c)));
         }
       }
     }
