@@ -53,11 +53,16 @@ function broadcast(source: Source, full: readonly number[]): (b: number, h: numb
   return (b, h, i, j) => source.data[((at(nb, b) * nh + at(nh, h)) * nt + at(nt, i)) * ns + at(ns, j)] as number;
 }
 
+/** Query i stands at position i + offset, key j at position j. */
+function queryOffset(options: AnyOptions, cached: number): number {
+  return typeof options.causal === "object" ? options.causal.offset : cached;
+}
+
 /** Which key each query may see, and what is added to its score. `offset` is the default: the cached length. */
 function visibility(full: readonly number[], options: AnyOptions, cached: number) {
   const [batch, , , keys] = full as [number, number, number, number];
   const causal = options.causal;
-  const offset = typeof causal === "object" ? causal.offset : cached;
+  const offset = queryOffset(options, cached);
   const allow: ((b: number, h: number, i: number, j: number) => boolean)[] = [];
   if (causal) allow.push((_b, _h, i, j) => j <= i + offset);
   const left = options.window?.left;
@@ -282,7 +287,7 @@ export class ExactLayer {
       c.numKVHeads,
       c.valueHeadDim,
     );
-    this.#rope(q.data, batch * c.numHeads, queries, cached);
+    this.#rope(q.data, batch * c.numHeads, queries, queryOffset(options, cached));
     this.#rope(k.data, batch * c.numKVHeads, fresh, cached);
     const allKeys = joinCache(cache?.keys, k, keys);
     const allValues = joinCache(cache?.values, v, keys);
