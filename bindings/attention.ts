@@ -4,7 +4,7 @@ import { checkInteger, checkNames, checkObject, checkTensor, MAX_SIZE } from "./
 import { type CheckedWeights, checkLayer, countParameters } from "./config.js";
 import { shapeText } from "./describe.js";
 import { HeadscopeError, mismatch, wrongType } from "./errors.js";
-import { area, type Handle, type Heap, outOfMemory } from "./heap.js";
+import { floatArea, type Handle, type Heap, outOfMemory } from "./heap.js";
 import { Cache } from "./kv-cache.js";
 import { checkOptions, FORWARD_OPTION_NAMES, readOptions, wantsTrace } from "./options.js";
 import { disposeSymbol } from "./symbols.js";
@@ -65,6 +65,7 @@ export class Layer implements MultiHeadAttention {
     call.scale = config.scale;
     call.softcap = config.softcap;
     call.outputShape = rank === 3 ? [call.batch, call.queries, config.outDim] : [call.queries, config.outDim];
+    call.outputLength = call.batch * call.queries * config.outDim;
     this.#readSources(call, given?.key, given?.value);
 
     const cache = given?.cache === undefined ? undefined : this.#checkCache(given.cache, call);
@@ -126,8 +127,8 @@ export class Layer implements MultiHeadAttention {
     this.#alive();
     const given = checkObject("options", options, "an object { capacity, batch }");
     checkNames("options", given, ["capacity", "batch"]);
-    const capacity = checkInteger("capacity", given["capacity"], 1, MAX_SIZE);
-    const batch = given["batch"] === undefined ? 1 : checkInteger("batch", given["batch"], 1, MAX_SIZE);
+    const capacity = checkInteger("capacity", given.capacity, 1, MAX_SIZE);
+    const batch = given.batch === undefined ? 1 : checkInteger("batch", given.batch, 1, MAX_SIZE);
     this.#alive();
     return new Cache(this.#heap, this, this.#handle, capacity, batch);
   }
@@ -192,13 +193,13 @@ function createNative(heap: Heap, c: ResolvedConfig, weights: CheckedWeights): n
   // Fused parts are views of one array and are copied with the first of them.
   const arrays = fused ? [wq, wo, bq, bo] : [wq, wk, wv, wo, bq, bk, bv, bo];
   let bytes = 0;
-  for (const array of arrays) bytes += array === undefined ? 0 : area(array.length * 4);
+  for (const array of arrays) bytes += array === undefined ? 0 : floatArea(array.length) * 16;
   let next = heap.reserve("weights", bytes);
   const place = (array: Float32Array | undefined): number => {
     if (array === undefined) return 0;
     const at = next;
     heap.write(at, array);
-    next += area(array.length * 4);
+    next += floatArea(array.length) * 16;
     return at;
   };
   const part = (whole: number, of: Float32Array | undefined, array: Float32Array | undefined): number => {

@@ -1,6 +1,6 @@
 import { F, STATUS_CAPACITY, STATUS_OK, STATUS_OUT_OF_MEMORY } from "./abi.js";
 import { HeadscopeError, mismatch } from "./errors.js";
-import { allocate, area, type Heap, outOfMemory } from "./heap.js";
+import { allocate, byteArea, floatArea, type Heap, outOfMemory } from "./heap.js";
 import type { AttentionResult, Tensor } from "./types.js";
 
 /** Results in the order in which the native side learns their addresses. Bit i of `Call.wanted` asks for the i-th. */
@@ -33,6 +33,7 @@ export class Call {
   /** Width of a contribution; 0 where there is no output projection. */
   outDim = 0;
   outputShape: number[] = [];
+  outputLength = 0;
 
   query: Float32Array;
   key: Float32Array | undefined = undefined;
@@ -60,30 +61,53 @@ export class Call {
   }
 }
 
-/** A result's shape without the batch axis. */
-function innerShape(call: Call, result: number): [number, number, number] | [number, number] {
+/** Numbers in the i-th result. */
+function resultLength(call: Call, result: number): number {
+  const { batch, numHeads, numKVHeads, queries, keys } = call;
   switch (RESULTS[result]) {
     case "q":
-      return [call.numHeads, call.queries, call.headDim];
+      return batch * numHeads * queries * call.headDim;
     case "k":
-      return [call.numKVHeads, call.keys, call.headDim];
+      return batch * numKVHeads * keys * call.headDim;
     case "v":
-      return [call.numKVHeads, call.keys, call.valueHeadDim];
+      return batch * numKVHeads * keys * call.valueHeadDim;
     case "heads":
-      return [call.numHeads, call.queries, call.valueHeadDim];
     case "concat":
-      return [call.queries, call.numHeads * call.valueHeadDim];
+      return batch * numHeads * queries * call.valueHeadDim;
     case "contributions":
-      return [call.numHeads, call.queries, call.outDim];
+      return batch * numHeads * queries * call.outDim;
     default:
-      return [call.numHeads, call.queries, call.keys];
+      return batch * numHeads * queries * keys;
   }
 }
 
-function count(shape: readonly number[]): number {
-  let product = 1;
-  for (let axis = 0; axis < shape.length; ++axis) product *= shape[axis] as number;
-  return product;
+function resultShape(call: Call, result: number): number[] {
+  const { numHeads, numKVHeads, queries, keys } = call;
+  let shape: number[];
+  switch (RESULTS[result]) {
+    case "q":
+      shape = [numHeads, queries, call.headDim];
+      break;
+    case "k":
+      shape = [numKVHeads, keys, call.headDim];
+      break;
+    case "v":
+      shape = [numKVHeads, keys, call.valueHeadDim];
+      break;
+    case "heads":
+      shape = [numHeads, queries, call.valueHeadDim];
+      break;
+    case "concat":
+      shape = [queries, numHeads * call.valueHeadDim];
+      break;
+    case "contributions":
+      shape = [numHeads, queries, call.outDim];
+      break;
+    default:
+      shape = [numHeads, queries, keys];
+  }
+  if (call.batched) shape.unshift(call.batch);
+  return shape;
 }
 
 /**
@@ -96,84 +120,78 @@ export function execute(heap: Heap, call: Call, layer: number, cache: number): A
   const { query, key, value, mask, bias, keyMask, keyLengths, headGate, wanted } = call;
   const name = layer === 0 ? "attention" : "forward";
 
-  // 1. Places in the arena. All sizes are plain numbers, exact far beyond what passes the check at the end.
-  let end = area(query.length * 4);
+  // 1. Places in the arena, in units of 16 bytes.
+  let end = floatArea(query.length);
   const keyAt = end;
-  if (key !== undefined) end += area(key.length * 4);
+  if (key !== undefined) end += floatArea(key.length);
   const valueAt = end;
-  if (value !== undefined) end += area(value.length * 4);
+  if (value !== undefined) end += floatArea(value.length);
   const maskAt = end;
-  if (mask !== undefined) end += area(mask.data.length);
+  if (mask !== undefined) end += byteArea(mask.data.length);
   const biasAt = end;
-  if (bias !== undefined) end += area(bias.data.length * 4);
+  if (bias !== undefined) end += floatArea(bias.data.length);
   const keyMaskAt = end;
-  if (keyMask !== undefined) end += area(keyMask.length);
+  if (keyMask !== undefined) end += byteArea(keyMask.length);
   const keyLengthsAt = end;
-  if (keyLengths !== undefined) end += area(keyLengths.length * 4);
+  if (keyLengths !== undefined) end += floatArea(keyLengths.length);
   const headGateAt = end;
-  if (headGate !== undefined) end += area(headGate.length * 4);
+  if (headGate !== undefined) end += floatArea(headGate.length);
   const outputAt = end;
-  const outputLength = count(call.outputShape);
-  end += area(outputLength * 4);
+  end += floatArea(call.outputLength);
   const resultsAt = end;
   for (let i = 0, bits = wanted; i < WORDS.length; ++i, bits >>>= 1) {
-    if (bits & 1) end += area(count(innerShape(call, i)) * call.batch * 4);
+    if (bits & 1) end += floatArea(resultLength(call, i));
   }
-
-  // An area may be empty, but its address must not look like the end of the heap or like "none".
-  const arena = heap.reserve(name, end + 16);
+  // One unit more: an area may be empty, but its address has to lie inside.
+  const arena = heap.reserve(name, (end + 1) * 16);
 
   // 2. Memory for the caller's copies.
-  const output: Tensor = { data: call.out ?? allocate("output", outputLength), shape: call.outputShape };
-  const result = { output } as AttentionResult & Record<string, Tensor>;
+  const output: Tensor = { data: call.out ?? allocate("output", call.outputLength), shape: call.outputShape };
+  const result: Record<string, Tensor> = { output };
   for (let i = 0, bits = wanted; i < WORDS.length; ++i, bits >>>= 1) {
     if (bits & 1) {
-      const inner = innerShape(call, i);
-      const data = allocate(RESULTS[i] as string, count(inner) * call.batch);
-      result[RESULTS[i] as string] = { data, shape: call.batched ? [call.batch, ...inner] : inner };
+      const resultName = RESULTS[i] as string;
+      result[resultName] = { data: allocate(resultName, resultLength(call, i)), shape: resultShape(call, i) };
     }
   }
 
   // 3. Inputs in.
-  heap.write(arena, query);
-  if (key !== undefined) heap.write(arena + keyAt, key);
-  if (value !== undefined) heap.write(arena + valueAt, value);
-  if (bias !== undefined) heap.write(arena + biasAt, bias.data);
-  if (headGate !== undefined) heap.write(arena + headGateAt, headGate);
-  if (mask !== undefined) writeMask(heap.u8, arena + maskAt, mask.data, call.blocked);
-  if (keyMask !== undefined) writeMask(heap.u8, arena + keyMaskAt, keyMask, false);
-  if (keyLengths !== undefined) heap.i32.set(keyLengths, (arena + keyLengthsAt) >>> 2);
-
   const { u32, i32, f32, words: w } = heap;
+  heap.write(arena, query);
   u32[w + F.batch] = call.batch;
   u32[w + F.queries] = call.queries;
   u32[w + F.keys] = call.newKeys;
   u32[w + F.query] = arena;
-  u32[w + F.key] = key === undefined ? 0 : arena + keyAt;
-  u32[w + F.value] = value === undefined ? 0 : arena + valueAt;
-  u32[w + F.output] = arena + outputAt;
+  u32[w + F.key] = key === undefined ? 0 : heap.write(arena + keyAt * 16, key);
+  u32[w + F.value] = value === undefined ? 0 : heap.write(arena + valueAt * 16, value);
+  u32[w + F.output] = arena + outputAt * 16;
   f32[w + F.scale] = call.scale;
   f32[w + F.softcap] = call.softcap;
   u32[w + F.flags] = call.flags;
   i32[w + F.offset] = call.offset;
   i32[w + F.windowLeft] = call.windowLeft;
   i32[w + F.windowRight] = call.windowRight;
-  u32[w + F.mask] = mask === undefined ? 0 : arena + maskAt;
-  if (mask !== undefined) u32.set(mask.strides, w + F.maskStrideB);
-  u32[w + F.bias] = bias === undefined ? 0 : arena + biasAt;
-  if (bias !== undefined) u32.set(bias.strides, w + F.biasStrideB);
-  u32[w + F.keyMask] = keyMask === undefined ? 0 : arena + keyMaskAt;
-  u32[w + F.keyLengths] = keyLengths === undefined ? 0 : arena + keyLengthsAt;
-  u32[w + F.headGate] = headGate === undefined ? 0 : arena + headGateAt;
+  u32[w + F.mask] = 0;
+  if (mask !== undefined) {
+    u32[w + F.mask] = writeMask(heap.u8, arena + maskAt * 16, mask.data, call.blocked);
+    u32.set(mask.strides, w + F.maskStrideB);
+  }
+  u32[w + F.bias] = 0;
+  if (bias !== undefined) {
+    u32[w + F.bias] = heap.write(arena + biasAt * 16, bias.data);
+    u32.set(bias.strides, w + F.biasStrideB);
+  }
+  u32[w + F.keyMask] = keyMask === undefined ? 0 : writeMask(heap.u8, arena + keyMaskAt * 16, keyMask, false);
+  u32[w + F.keyLengths] = 0;
+  if (keyLengths !== undefined) {
+    u32[w + F.keyLengths] = arena + keyLengthsAt * 16;
+    i32.set(keyLengths, (arena + keyLengthsAt * 16) >>> 2);
+  }
+  u32[w + F.headGate] = headGate === undefined ? 0 : heap.write(arena + headGateAt * 16, headGate);
   u32[w + F.scoresStage] = SCORES_STAGE_NUMBERS[call.scoresStage];
-  for (let i = 0, bits = wanted, at = arena + resultsAt; i < WORDS.length; ++i, bits >>>= 1) {
-    const word = w + (WORDS[i] as number);
-    if (bits & 1) {
-      u32[word] = at;
-      at += area((result[RESULTS[i] as string] as Tensor).data.length * 4);
-    } else {
-      u32[word] = 0;
-    }
+  for (let i = 0, bits = wanted, at = resultsAt; i < WORDS.length; ++i, bits >>>= 1) {
+    u32[w + (WORDS[i] as number)] = bits & 1 ? arena + at * 16 : 0;
+    if (bits & 1) at += floatArea(resultLength(call, i));
   }
   if (layer === 0) {
     u32[w + F.numHeads] = call.numHeads;
@@ -184,31 +202,33 @@ export function execute(heap: Heap, call: Call, layer: number, cache: number): A
 
   // 4. The call.
   const status = layer === 0 ? heap.native.attention() : heap.native.layerForward(layer, cache);
-  if (status !== STATUS_OK) throw failure(name, status, end);
+  if (status !== STATUS_OK) throw failure(name, status, end * 16);
 
   // 5. Results out. The memory may have grown meanwhile.
   heap.refresh();
-  heap.read(arena + outputAt, output.data);
-  for (let i = 0, bits = wanted, at = arena + resultsAt; i < WORDS.length; ++i, bits >>>= 1) {
+  heap.read(arena + outputAt * 16, output.data);
+  for (let i = 0, bits = wanted, at = resultsAt; i < WORDS.length; ++i, bits >>>= 1) {
     if (bits & 1) {
       const { data } = result[RESULTS[i] as string] as Tensor;
-      heap.read(at, data);
-      at += area(data.length * 4);
+      heap.read(arena + at * 16, data);
+      at += floatArea(data.length);
     }
   }
-  return result;
+  return result as unknown as AttentionResult;
 }
 
-/** Copies a mask as bytes, 1 = may attend. */
-function writeMask(u8: Uint8Array, address: number, data: Uint8Array | Int32Array, blocked: boolean): void {
+/** Copies a mask as bytes, 1 = may attend, and returns its address. */
+function writeMask(u8: Uint8Array, address: number, data: Uint8Array | Int32Array, blocked: boolean): number {
   const { length } = data;
   const on = blocked ? 0 : 1;
   for (let i = 0; i < length; ++i) u8[address + i] = data[i] === 0 ? 1 - on : on;
+  return address;
 }
 
 function failure(name: string, status: number, bytes: number): Error {
   if (status === STATUS_OUT_OF_MEMORY) return outOfMemory(name, "intermediate values", bytes);
-  if (status === STATUS_CAPACITY) return new HeadscopeError("memory", `${name}: the cache is full`, { argument: "cache" });
+  if (status === STATUS_CAPACITY)
+    return new HeadscopeError("memory", `${name}: the cache is full`, { argument: "cache" });
   return new Error(`${name}: the module refused a call that was checked (status ${status}); please report this`);
 }
 

@@ -46,7 +46,7 @@ export function resolveConfig(config: Properties, hasOutputProjection = true): R
   if (numHeads % numKVHeads !== 0) {
     throw mismatch("config", "numKVHeads", `a divisor of numHeads ${numHeads}`, String(numKVHeads));
   }
-  if (config["headDim"] === undefined && dModel % numHeads !== 0) {
+  if (config.headDim === undefined && dModel % numHeads !== 0) {
     const expected = `headDim, or a dModel that numHeads divides`;
     throw mismatch("config", "headDim", expected, `dModel ${dModel} and numHeads ${numHeads}`);
   }
@@ -72,7 +72,7 @@ export function resolveConfig(config: Properties, hasOutputProjection = true): R
     outDim,
     scale: scale === undefined ? 1 / Math.sqrt(headDim) : checkFinite("scale", scale),
     softcap: softcap === undefined ? 0 : checkPositive("softcap", softcap, true),
-    rope: resolveRope(config["rope"], headDim),
+    rope: resolveRope(config.rope, headDim),
   });
 }
 
@@ -112,12 +112,12 @@ export function checkLayer(configValue: unknown, weightsValue: unknown): [Resolv
   const given = checkObject("config", configValue, "an object { dModel, numHeads, … }");
   checkNames("config", given, CONFIG_NAMES);
   const weights = checkObject("weights", weightsValue, "an object { layout, wq, wk, wv, wo, … }");
-  const fused = weights["wqkv"] !== undefined;
-  if (fused && (weights["wq"] !== undefined || weights["wk"] !== undefined || weights["wv"] !== undefined)) {
+  const fused = weights.wqkv !== undefined;
+  if (fused && (weights.wq !== undefined || weights.wk !== undefined || weights.wv !== undefined)) {
     throw mismatch("config", "weights.wqkv", "either wqkv or wq, wk and wv", "both");
   }
   checkNames("weights", weights, fused ? FUSED_NAMES : SEPARATE_NAMES);
-  const config = resolveConfig(given, weights["wo"] !== undefined);
+  const config = resolveConfig(given, weights.wo !== undefined);
   return [config, fused ? checkFused(config, weights) : checkSeparate(config, weights)];
 }
 
@@ -127,12 +127,12 @@ function optional(weights: Properties, name: string, length: number, meaning: st
 }
 
 function checkOutput(c: ResolvedConfig, weights: Properties): Pick<CheckedWeights, "layout" | "wo" | "bo"> {
-  if (weights["bo"] !== undefined && weights["wo"] === undefined) {
+  if (weights.bo !== undefined && weights.wo === undefined) {
     throw mismatch("config", "weights.bo", "weights.wo beside it", "bo alone");
   }
   const concatDim = c.numHeads * c.valueHeadDim;
   return {
-    layout: checkWord("weights.layout", weights["layout"], LAYOUTS),
+    layout: checkWord("weights.layout", weights.layout, LAYOUTS),
     wo: optional(weights, "wo", concatDim * c.outDim, `numHeads · valueHeadDim ${concatDim} × outDim ${c.outDim}`),
     bo: optional(weights, "bo", c.outDim, `outDim`),
   };
@@ -166,10 +166,10 @@ function checkFused(c: ResolvedConfig, weights: Properties): CheckedWeights {
   const k = c.numKVHeads * c.headDim;
   const all = q + k + c.numKVHeads * c.valueHeadDim;
   const meaning = `q ${q} + k ${k} + v ${all - q - k}`;
-  const w = checkLength("weights.wqkv", weights["wqkv"], c.dModel * all, `dModel ${c.dModel} × (${meaning})`);
+  const w = checkLength("weights.wqkv", weights.wqkv, c.dModel * all, `dModel ${c.dModel} × (${meaning})`);
   const b = optional(weights, "bqkv", all, meaning);
   // Rows of the out-in form are outputs, so q, k and v are runs of rows; in the in-out form they are runs of columns.
-  const step = weights["layout"] === "out-in" ? c.dModel : 1;
+  const step = weights.layout === "out-in" ? c.dModel : 1;
   return {
     ...checkOutput(c, weights),
     fused: true,

@@ -9,8 +9,6 @@ export * from "./public.js";
  *
  * @throws HeadscopeError on every failure: `"unsupported"`, `"format"`, `"config"` or `"aborted"`.
  */
-export function load(
-  options: LoadOptions & { module: NonNullable<LoadOptions["module"]> },
-): Promise<Headscope> {
+export function load(options: LoadOptions & { module: NonNullable<LoadOptions["module"]> }): Promise<Headscope> {
   return start(options, undefined);
 }

@@ -89,16 +89,14 @@ export const cost = {
    * `causal` (default false) leaves out the half that is hidden: T·S becomes T·S − m²/2 with m = min(T, S), so 2n²d, the
    * usual count (the diagonal is halved too).
    */
-  flops(
-    c: AttentionConfig & { T: number; S?: number | undefined; causal?: boolean | undefined },
-  ): FlopCost {
+  flops(c: AttentionConfig & { T: number; S?: number | undefined; causal?: boolean | undefined }): FlopCost {
     const given = checkObject("config", c, "an object { dModel, numHeads, T, … }");
     checkNames("config", given, [...CONFIG_NAMES, "T", "S", "causal"]);
     const { d, keyDim, valueDim, outDim, q, k, v, concat } = layer(given);
     const t = read(given, "T", 0);
     const s = readOr(given, "S", 0, t);
-    const smaller = t < s ? t : s;
-    const twicePairs = 2n * t * s - (flag(given, "causal") ? smaller * smaller : 0n);
+    let twicePairs = 2n * t * s;
+    if (flag(given, "causal")) twicePairs -= t < s ? t * t : s * s;
     const projections = 2n * (t * d * q + s * keyDim * k + s * valueDim * v);
     const scores = twicePairs * q;
     const context = twicePairs * concat;

@@ -30,8 +30,8 @@ function describeObject(value: object): string {
 }
 
 function nameOf(value: object): string {
-  const { constructor } = value;
-  return typeof constructor === "function" && typeof constructor.name === "string" ? constructor.name : "";
+  const made: unknown = value.constructor;
+  return typeof made === "function" ? made.name : "";
 }
 
 /** `[2, 4, 8]`, as shapes are written in messages. */

@@ -74,9 +74,8 @@ export class Instance implements Headscope {
     call.headDim = headDim;
     call.valueHeadDim = valueHeadDim;
     call.scale = 1 / Math.sqrt(headDim);
-    call.outputShape = call.batched
-      ? [batch, numHeads, queries, valueHeadDim]
-      : [numHeads, queries, valueHeadDim];
+    call.outputShape = call.batched ? [batch, numHeads, queries, valueHeadDim] : [numHeads, queries, valueHeadDim];
+    call.outputLength = batch * numHeads * queries * valueHeadDim;
     readOptions(call, given, 0);
     refuseContributions(call);
     const result = execute(this.#heap, call, 0, 0);

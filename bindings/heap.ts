@@ -15,13 +15,21 @@ export function checkMemory(argument: string, what: string, bytes: number): void
 export function tooLarge(argument: string, what: string, bytes: number): HeadscopeError {
   const expected = `at most ${MAX_BYTES} bytes`;
   const actual = `${what} of ${bytes} bytes`;
-  return new HeadscopeError("memory", `${argument}: expected ${expected}, got ${actual}`, { argument, expected, actual });
+  return new HeadscopeError("memory", `${argument}: expected ${expected}, got ${actual}`, {
+    argument,
+    expected,
+    actual,
+  });
 }
 
 export function outOfMemory(argument: string, what: string, bytes: number): HeadscopeError {
   const expected = `memory for ${what}`;
   const actual = `none left for ${bytes} bytes`;
-  return new HeadscopeError("memory", `${argument}: expected ${expected}, got ${actual}`, { argument, expected, actual });
+  return new HeadscopeError("memory", `${argument}: expected ${expected}, got ${actual}`, {
+    argument,
+    expected,
+    actual,
+  });
 }
 
 /**
@@ -114,13 +122,14 @@ export class Heap {
     return this.#arena;
   }
 
-  /** Copies numbers to a byte address. */
-  write(address: number, data: Float32Array): void {
+  /** Copies numbers to a byte address and returns it. */
+  write(address: number, data: Float32Array): number {
     const { f32 } = this;
     const start = address >>> 2;
     const { length } = data;
     if (length > LOOP_LENGTH) f32.set(data, start);
     else for (let i = 0; i < length; ++i) f32[start + i] = data[i] as number;
+    return address;
   }
 
   /** Copies numbers from a byte address until `to` is full. */
@@ -147,7 +156,15 @@ export class Heap {
   }
 }
 
-/** Bytes of an area of the arena: every area starts at a multiple of 16. */
-export function area(bytes: number): number {
-  return Math.ceil(bytes / 16) * 16;
+// Areas of the arena start at multiples of 16 bytes and are counted in these units. Sizes are plain numbers, exact beyond
+// 2^53 / 4, so a sum that is too large is found out when it is reserved.
+
+/** Units for so many floats. */
+export function floatArea(length: number): number {
+  return length < 2 ** 31 ? (length + 3) >>> 2 : Math.ceil(length / 4);
+}
+
+/** Units for so many bytes. */
+export function byteArea(length: number): number {
+  return length < 2 ** 31 ? (length + 15) >>> 4 : Math.ceil(length / 16);
 }

@@ -45,7 +45,10 @@ export function checkEngine(variant: Variant): void {
 
 /** A compiled module from any source. */
 export async function compile(source: ModuleSource, signal: AbortSignal | undefined): Promise<WebAssembly.Module> {
-  if (source instanceof WebAssembly.Module || Object.prototype.toString.call(source) === "[object WebAssembly.Module]") {
+  if (
+    source instanceof WebAssembly.Module ||
+    Object.prototype.toString.call(source) === "[object WebAssembly.Module]"
+  ) {
     return source as WebAssembly.Module;
   }
   if (typeof source === "string" || source instanceof URL) {

@@ -43,6 +43,9 @@ const STAGES = ["scaled", "capped", "masked"] as const;
 const MAX_OFFSET = 2 ** 29;
 const MAX_WINDOW = 2 ** 30;
 
+/** More axes than broadcast, so that the message can show both shapes. */
+const MAX_MASK_RANK = 8;
+
 /** The options object, its names checked, or undefined. */
 export function checkOptions(value: unknown, known: readonly string[]): AttentionOptions | undefined {
   if (value === undefined) return undefined;
@@ -67,16 +70,14 @@ export function readOptions(call: Call, options: AttentionOptions | undefined, c
   if (softcap !== undefined) call.softcap = checkPositive("softcap", softcap, true);
   if (mask !== undefined) readMask(call, mask);
   if (bias !== undefined) {
-    const { data, shape } = checkTensor("bias", bias, 4);
+    const { data, shape } = checkTensor("bias", bias, MAX_MASK_RANK);
     call.bias = { data, strides: broadcast("bias", shape, call) };
   }
   if (keyPadding !== undefined) readKeyPadding(call, keyPadding);
   if (headMask !== undefined) call.headGate = checkLength("headMask", headMask, call.numHeads, "numHeads");
   if (scoresStage !== undefined) call.scoresStage = checkWord("scoresStage", scoresStage, STAGES);
   if (out !== undefined) {
-    let length = 1;
-    for (const size of call.outputShape) length *= size;
-    call.out = checkLength("out", out, length, `output ${shapeText(call.outputShape)}`);
+    call.out = checkLength("out", out, call.outputLength, `output ${shapeText(call.outputShape)}`);
   }
 }
 
@@ -105,14 +106,14 @@ function readCausal(call: Call, causal: unknown): void {
   if (causal === true) return;
   const object = checkObject("causal", causal, "a boolean or { offset }");
   checkNames("causal", object, ["offset"]);
-  call.offset = checkInteger("causal.offset", object["offset"], -MAX_OFFSET, MAX_OFFSET);
+  call.offset = checkInteger("causal.offset", object.offset, -MAX_OFFSET, MAX_OFFSET);
 }
 
 function readWindow(call: Call, window: unknown): void {
   const object = checkObject("window", window, "an object { left, right }");
   checkNames("window", object, ["left", "right"]);
-  const left = readReach("window.left", object["left"]);
-  const right = readReach("window.right", object["right"]);
+  const left = readReach("window.left", object.left);
+  const right = readReach("window.right", object.right);
   if (left >= 0) {
     call.flags |= FLAG_WINDOW_LEFT;
     call.windowLeft = left;
@@ -134,12 +135,12 @@ function readReach(argument: string, value: unknown): number {
 
 function readMask(call: Call, value: unknown): void {
   const given = checkObject("mask", value, "a mask { data, shape } or { blocked: { data, shape } }");
-  if (given["blocked"] === undefined) {
+  if (given.blocked === undefined) {
     checkNames("mask", given, ["data", "shape", "blocked"]);
     call.mask = readMaskTensor("mask", given, call);
   } else {
     checkNames("mask", given, ["blocked"]);
-    const blocked = checkObject("mask.blocked", given["blocked"], "a mask { data, shape }");
+    const blocked = checkObject("mask.blocked", given.blocked, "a mask { data, shape }");
     call.mask = readMaskTensor("mask.blocked", blocked, call);
     call.blocked = true;
   }
@@ -148,7 +149,7 @@ function readMask(call: Call, value: unknown): void {
 function readMaskTensor(argument: string, given: Properties, call: Call): Broadcast<Uint8Array> {
   const { data: values, shape: sizes } = given;
   const data = maskBytes(`${argument}.data`, values);
-  const shape = checkShape(argument, sizes, 4);
+  const shape = checkShape(argument, sizes, MAX_MASK_RANK);
   checkProduct(argument, data.length, shape);
   return { data, strides: broadcast(argument, shape, call) };
 }
@@ -181,7 +182,7 @@ function broadcast(argument: string, shape: readonly number[], call: Call): numb
   let stride = 1;
   for (let axis = shape.length - 1, to = 3; axis >= 0; --axis, --to) {
     const size = shape[axis] as number;
-    if (size !== 1) {
+    if (size !== 1 || to < 0) {
       if (size !== full[to]) throw wrongBroadcast(argument, shape, full);
       strides[to] = stride;
     }

@@ -106,7 +106,8 @@ export interface AttentionConfig {
 
 /**
  * Rotary position embedding (Su et al. 2021): pair i of a head at position p turns by the angle p · base^(−2i/dims).
- * Positions count from 0, with a cache from the cached length. Queries and keys of a layer both turn.
+ * Key j stands at position j (cached keys count) and query i at i + offset, the offset of `causal`: by default the cached
+ * length, so 0 without a cache.
  */
 export interface RopeConfig {
   /** Base of the angles, default 10000. Above 0. */
