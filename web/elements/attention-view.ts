@@ -1,0 +1,56 @@
+/** What the elements draw: weights of all heads of a layer, from any source, and the labels of both axes. */
+
+export interface AttentionView {
+  readonly heads: number;
+  readonly queries: number;
+  readonly keys: number;
+  /** [heads, queries, keys] */
+  readonly weights: Float32Array;
+  /** Scaled scores of the same shape with −Infinity where the key is hidden; null when the source has none. */
+  readonly scores: Float32Array | null;
+  readonly queryTexts: readonly string[];
+  readonly keyTexts: readonly string[];
+}
+
+/** Where the eye or the pointer is. A null key means the whole row. */
+export interface Spot {
+  readonly query: number;
+  readonly key: number | null;
+}
+
+export type Scale = "unit" | "head";
+
+export function cellIndex(view: AttentionView, head: number, query: number, key: number): number {
+  return (head * view.queries + query) * view.keys + key;
+}
+
+export function isHidden(view: AttentionView, head: number, query: number, key: number): boolean {
+  return view.scores !== null && view.scores[cellIndex(view, head, query, key)] === Number.NEGATIVE_INFINITY;
+}
+
+export function weightAt(view: AttentionView, head: number, query: number, key: number): number {
+  return view.weights[cellIndex(view, head, query, key)] as number;
+}
+
+/** The key a query reads most; the first one on a tie. */
+export function strongestKey(view: AttentionView, head: number, query: number): number {
+  const start = cellIndex(view, head, query, 0);
+  let best = 0;
+  for (let key = 1; key < view.keys; key++) {
+    if ((view.weights[start + key] as number) > (view.weights[start + best] as number)) best = key;
+  }
+  return best;
+}
+
+/** Upper end of the colour domain. */
+export function domainTop(view: AttentionView, head: number, scale: Scale): number {
+  if (scale === "unit") return 1;
+  let top = 0;
+  const start = cellIndex(view, head, 0, 0);
+  const end = start + view.queries * view.keys;
+  for (let i = start; i < end; i++) {
+    const weight = view.weights[i] as number;
+    if (weight > top) top = weight;
+  }
+  return top || 1;
+}

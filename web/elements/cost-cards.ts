@@ -1,0 +1,34 @@
+/** <cost-cards>: what the layer costs, in exact numbers: parameters, FLOPs, score memory, keys and values to keep. */
+
+import type { AttentionConfig } from "headscope";
+import { cost } from "headscope";
+import { say } from "../i18n/index.js";
+import { el } from "./dom.js";
+import { formatBytes, formatCount, formatInteger } from "./format.js";
+
+export class CostCards extends HTMLElement {
+  update(config: AttentionConfig, tokens: number): void {
+    const { dModel, numHeads } = config;
+    const numKVHeads = config.numKVHeads ?? numHeads;
+    const headDim = config.headDim ?? dModel / numHeads;
+    const { total: parameters } = cost.parameters(config);
+    const { total: flops } = cost.flops({ ...config, T: tokens });
+    const scores = cost.scoreBytes({ numHeads, T: tokens, bytesPerElement: 4 });
+    const { bytesPerToken } = cost.kvCache({ layers: 1, numKVHeads, headDim, bytesPerElement: 4 });
+    this.replaceChildren(
+      card(formatInteger(parameters), say("cost.parameters", { d: dModel })),
+      card(formatCount(flops), say("cost.flops", { tokens }), formatInteger(flops)),
+      card(formatBytes(scores), say("cost.scores", { heads: numHeads, tokens }), `${formatInteger(scores)} B`),
+      card(formatBytes(bytesPerToken), say("cost.cache"), `${formatInteger(bytesPerToken)} B`),
+    );
+  }
+}
+
+function card(figure: string, words: string, exact?: string): HTMLElement {
+  return el(
+    "div",
+    { class: "card cost" },
+    el("b", { class: "figure", title: exact ?? figure }, figure),
+    el("span", {}, words),
+  );
+}

@@ -1,0 +1,366 @@
+/**
+ * <head-matrix>: one head large, rows are queries, columns are keys, tokens on both axes, numbers where they fit.
+ * Events: `preview` {query, key} or {query: null} when the pointer leaves, `pick` {query, key}, `unpin`.
+ *
+ * The cells are pixels of one canvas. For the keyboard and for screen readers there is a single grid cell that lies over
+ * the cell it stands for and moves with the arrows: 512 × 512 real cells would stop the page.
+ */
+
+import { say } from "../i18n/index.js";
+import type { AttentionView, Scale, Spot } from "./attention-view.js";
+import { domainTop, isHidden, weightAt } from "./attention-view.js";
+import { darkTheme, el, place, setAttributes, setText } from "./dom.js";
+import { formatCell, formatWeight } from "./format.js";
+import { paintHead } from "./paint.js";
+import { css, ramp, rampIndex } from "./ramp.js";
+import { labelText, tokenNode } from "./token-label.js";
+
+export interface HeadMatrixState {
+  readonly view: AttentionView;
+  readonly head: number;
+  readonly scale: Scale;
+  readonly spot: Spot | null;
+  readonly pinned: Spot | null;
+}
+
+/** A part of the matrix: `count` rows and columns from the given ones. */
+interface Part {
+  readonly query: number;
+  readonly key: number;
+  readonly queries: number;
+  readonly keys: number;
+}
+
+const MAX_CELL = 64;
+const MAX_LABEL = 104;
+const LABEL_GAP = 13;
+/** Below this a cell is too small to hit, and the surroundings of the picked one are shown large as well. */
+const SMALL_CELL = 12;
+const LOUPE = 11;
+/** sin and cos of the slant of the column labels. */
+const SLANT = (38 * Math.PI) / 180;
+
+export class HeadMatrix extends HTMLElement {
+  /** Show only this many cells around the spot. */
+  loupe = false;
+  private readonly canvas = el("canvas", { class: "matrix-canvas", "aria-hidden": "true" });
+  private readonly columnBand = el("div", { class: "band" });
+  private readonly rowBand = el("div", { class: "band" });
+  private readonly pin = el("div", { class: "pin" });
+  private readonly cell = el("div", { role: "gridcell", class: "cursor", tabindex: 0 });
+  private readonly row = el("div", { role: "row" }, this.cell);
+  private readonly grid = el("div", { role: "grid", class: "matrix-grid" }, this.row);
+  private readonly field = el(
+    "div",
+    { class: "matrix-field" },
+    this.canvas,
+    this.columnBand,
+    this.rowBand,
+    this.pin,
+    this.grid,
+  );
+  private readonly corner = el("div", { class: "matrix-corner" });
+  private readonly columnLabels = el("div", { class: "matrix-columns", "aria-hidden": "true" });
+  private readonly rowLabels = el("div", { class: "matrix-rows", "aria-hidden": "true" });
+  private state: HeadMatrixState | null = null;
+  private area: Part | null = null;
+  private size = 0;
+  private drawn = "";
+  private drawnView: AttentionView | null = null;
+  private measured: { texts: readonly string[]; width: number } | null = null;
+  private readonly resized = new ResizeObserver(() => {
+    if (this.state) this.update(this.state);
+  });
+
+  connectedCallback(): void {
+    if (!this.field.isConnected) this.append(this.corner, this.columnLabels, this.rowLabels, this.field);
+    this.resized.observe(this);
+    this.field.addEventListener("pointermove", (event) => this.point(event, "preview"));
+    this.field.addEventListener("pointerleave", () => this.emit("preview", { query: null }));
+    this.field.addEventListener("click", (event) => this.point(event, "pick"));
+    this.cell.addEventListener("keydown", (event) => this.onKey(event));
+    this.cell.addEventListener("focus", () => this.onFocus());
+    this.cell.addEventListener("blur", () => this.emit("preview", { query: null }));
+  }
+
+  disconnectedCallback(): void {
+    this.resized.disconnect();
+  }
+
+  update(state: HeadMatrixState): void {
+    this.state = state;
+    const width = this.clientWidth;
+    if (width === 0) return;
+    const part = this.choosePart(state);
+    this.area = part;
+    const labelWidth = this.labelWidth(state.view, width, part);
+    const columns = Math.max(part.keys, 1);
+    const rows = Math.max(part.queries, 1);
+    // The last slanted label leans over the right edge.
+    const lean = Math.min(labelWidth, 60) * Math.cos(SLANT) * 0.6;
+    const cell = Math.min(MAX_CELL, (width - labelWidth - 8 - (columns > 12 ? 0 : lean)) / Math.max(columns, rows));
+    const fieldWidth = Math.floor(cell * columns);
+    const fieldHeight = Math.floor(cell * rows);
+    this.size = cell;
+    const labelHeight = Math.ceil(Math.min(labelWidth, MAX_LABEL) * Math.sin(SLANT) + 16);
+    place(this.field, { left: labelWidth + 8, top: labelHeight, width: fieldWidth, height: fieldHeight });
+    place(this.columnLabels, { left: labelWidth + 8, top: 0, width: fieldWidth, height: labelHeight });
+    place(this.rowLabels, { left: 0, top: labelHeight, width: labelWidth, height: fieldHeight });
+    this.style.setProperty("height", `${labelHeight + fieldHeight + 2}px`);
+    setText(this.corner, say("detail.axes"));
+    this.drawField(state, part, fieldWidth, fieldHeight);
+    this.drawLabels(state, part, labelWidth);
+    this.drawSpot(state, part, fieldWidth, fieldHeight);
+    this.describe(state);
+  }
+
+  /** True when single cells are too small to hit. */
+  get cramped(): boolean {
+    return this.size < SMALL_CELL;
+  }
+
+  focusCell(): void {
+    this.cell.focus();
+  }
+
+  private choosePart({ view, spot }: HeadMatrixState): Part {
+    if (!this.loupe) return { query: 0, key: 0, queries: view.queries, keys: view.keys };
+    const queries = Math.min(LOUPE, view.queries);
+    const keys = Math.min(LOUPE, view.keys);
+    const around = (at: number, count: number, total: number) =>
+      Math.max(0, Math.min(total - count, at - Math.floor(count / 2)));
+    return {
+      query: around(spot?.query ?? 0, queries, view.queries),
+      key: around(spot?.key ?? spot?.query ?? 0, keys, view.keys),
+      queries,
+      keys,
+    };
+  }
+
+  private labelWidth(view: AttentionView, available: number, part: Part): number {
+    const most = Math.min(MAX_LABEL, available * 0.26);
+    if (part.queries > 60) return Math.min(64, most);
+    if (this.measured?.texts !== view.queryTexts) {
+      const context = this.canvas.getContext("2d");
+      let width = 28;
+      if (context) {
+        context.font = `12px ${getComputedStyle(this.rowLabels).fontFamily}`;
+        const texts = view.queries <= 60 ? [...view.queryTexts, ...view.keyTexts] : [];
+        for (const text of texts) width = Math.max(width, context.measureText(labelText(text)).width + 4);
+        if (texts.length === 0) width = 80;
+      }
+      this.measured = { texts: view.queryTexts, width: Math.ceil(width) };
+    }
+    return Math.min(most, this.measured.width);
+  }
+
+  private drawField(state: HeadMatrixState, part: Part, width: number, height: number): void {
+    const { view, head, scale } = state;
+    const dark = darkTheme();
+    const ratio = Math.min(3, window.devicePixelRatio || 1);
+    const stamp = [head, scale, dark, ratio, width, height, part.query, part.key, part.queries, part.keys].join();
+    if (this.drawn === stamp && this.drawnView === view) return;
+    this.drawn = stamp;
+    this.drawnView = view;
+    const colors = ramp(dark ? "dark" : "light");
+    const top = domainTop(view, head, scale);
+    const cell = this.size;
+    place(this.canvas, { width, height });
+    if (cell < 8) {
+      // One pixel a cell, or the greatest weight of several: the browser enlarges it without smoothing.
+      paintHead(this.canvas, view, head, { top, ramp: colors, maxPixels: Math.floor(Math.max(width, height) * ratio) });
+      return;
+    }
+    this.canvas.width = Math.round(width * ratio);
+    this.canvas.height = Math.round(height * ratio);
+    const context = this.canvas.getContext("2d");
+    if (!context) return;
+    context.scale(ratio, ratio);
+    const gap = cell >= 16 ? 1 : 0;
+    const digits = cell >= 36 ? 3 : cell >= 25 ? 2 : 0;
+    const style = getComputedStyle(this);
+    context.font = `${cell >= 44 ? 11 : cell >= 36 ? 10.5 : 9.5}px ${style.fontFamily}`;
+    context.textAlign = "center";
+    context.textBaseline = "middle";
+    const soft = style.getPropertyValue("--soft").trim();
+    const accent = style.getPropertyValue("--picked").trim();
+    const paper = style.getPropertyValue("--card").trim();
+    for (let r = 0; r < part.queries; r++) {
+      for (let c = 0; c < part.keys; c++) {
+        const query = part.query + r;
+        const key = part.key + c;
+        if (isHidden(view, head, query, key)) continue;
+        const weight = weightAt(view, head, query, key);
+        const entry = rampIndex(weight, top);
+        const x = Math.round(c * cell * ratio) / ratio;
+        const y = Math.round(r * cell * ratio) / ratio;
+        const w = Math.round((c + 1) * cell * ratio) / ratio - x - gap;
+        const h = Math.round((r + 1) * cell * ratio) / ratio - y - gap;
+        if (gap) {
+          // The lines between visible cells are paper; the hatch behind belongs to hidden ones only.
+          context.fillStyle = paper;
+          context.fillRect(x, y, w + gap, h + gap);
+        }
+        context.fillStyle = entry < 0 ? accent : css(colors.colors[entry] as never);
+        context.fillRect(x, y, w, h);
+        if (!digits) continue;
+        const text = formatCell(weight, digits as 2 | 3);
+        context.fillStyle = text === "·" ? soft : entry < 0 ? (colors.ink[0] as string) : (colors.ink[entry] as string);
+        context.fillText(text, x + w / 2, y + h / 2 + 0.5);
+      }
+    }
+  }
+
+  private drawLabels(state: HeadMatrixState, part: Part, labelWidth: number): void {
+    const { view, spot } = state;
+    const step = Math.max(1, Math.ceil(LABEL_GAP / this.size));
+    const rows: HTMLElement[] = [];
+    const columns: HTMLElement[] = [];
+    const shown = (index: number, first: number, picked: number | null | undefined) => {
+      if (index === picked) return true;
+      if ((index - first) % step !== 0) return false;
+      // A neighbour of the picked label makes room for it.
+      return picked == null || step === 1 || Math.abs(index - picked) * this.size >= LABEL_GAP;
+    };
+    for (let r = 0; r < part.queries; r++) {
+      const query = part.query + r;
+      if (!shown(query, part.query, spot?.query)) continue;
+      const label = tokenNode(view.queryTexts[query] as string, "token label");
+      if (query === spot?.query) label.classList.add("picked");
+      place(label, { top: (r + 0.5) * this.size });
+      rows.push(label);
+    }
+    for (let c = 0; c < part.keys; c++) {
+      const key = part.key + c;
+      if (!shown(key, part.key, spot?.key)) continue;
+      const label = tokenNode(view.keyTexts[key] as string, "token label");
+      if (key === spot?.key) label.classList.add("picked");
+      place(label, { left: (c + 0.5) * this.size });
+      label.style.setProperty("max-width", `${Math.min(MAX_LABEL, labelWidth + 4)}px`);
+      columns.push(label);
+    }
+    this.rowLabels.replaceChildren(...rows);
+    this.columnLabels.replaceChildren(...columns);
+  }
+
+  private drawSpot({ spot, pinned }: HeadMatrixState, part: Part, width: number, height: number): void {
+    const inside = (at: number | null | undefined, first: number, count: number): at is number =>
+      at !== null && at !== undefined && at >= first && at < first + count;
+    const rowOn = spot !== null && inside(spot.query, part.query, part.queries);
+    const columnOn = spot !== null && inside(spot.key, part.key, part.keys);
+    this.rowBand.hidden = !rowOn;
+    this.columnBand.hidden = !columnOn;
+    const cell = this.size;
+    if (rowOn) place(this.rowBand, { left: 0, top: (spot.query - part.query) * cell, width, height: cell });
+    if (columnOn)
+      place(this.columnBand, { left: ((spot.key as number) - part.key) * cell, top: 0, width: cell, height });
+    // Around tiny cells the ring keeps a size that can be seen.
+    const ring = Math.max(cell, 9);
+    const ringAt = (node: HTMLElement, query: number, key: number) =>
+      place(node, {
+        left: (key - part.key + 0.5) * cell - ring / 2 - 1,
+        top: (query - part.query + 0.5) * cell - ring / 2 - 1,
+        width: ring + 1,
+        height: ring + 1,
+      });
+    const pinOn =
+      pinned !== null && inside(pinned.query, part.query, part.queries) && inside(pinned.key, part.key, part.keys);
+    this.pin.hidden = !pinOn;
+    if (pinOn) ringAt(this.pin, pinned.query, pinned.key as number);
+    const query = rowOn ? spot.query : part.query;
+    const key = columnOn ? (spot.key as number) : part.key;
+    ringAt(this.cell, query, key);
+    this.cell.classList.toggle("shown", rowOn && columnOn);
+  }
+
+  private describe({ view, head, spot, pinned }: HeadMatrixState): void {
+    const query = spot?.query ?? 0;
+    const key = spot?.key ?? 0;
+    setAttributes(this.grid, {
+      "aria-label": say("detail.grid", { head }),
+      "aria-rowcount": view.queries,
+      "aria-colcount": view.keys,
+    });
+    setAttributes(this.row, { "aria-rowindex": query + 1 });
+    setAttributes(this.cell, {
+      "aria-colindex": key + 1,
+      "aria-selected": pinned?.query === query && pinned.key === key ? "true" : "false",
+      "aria-label": say("detail.cell", {
+        query: labelText(view.queryTexts[query] ?? ""),
+        key: labelText(view.keyTexts[key] ?? ""),
+        weight: formatWeight(weightAt(view, head, query, key), isHidden(view, head, query, key)),
+      }),
+    });
+  }
+
+  private point(event: MouseEvent, type: "preview" | "pick"): void {
+    const part = this.area;
+    if (!part || !this.state) return;
+    const box = this.field.getBoundingClientRect();
+    const row = Math.floor(((event.clientY - box.top) / box.height) * part.queries);
+    const column = Math.floor(((event.clientX - box.left) / box.width) * part.keys);
+    if (row < 0 || column < 0 || row >= part.queries || column >= part.keys) return;
+    this.emit(type, { query: part.query + row, key: part.key + column });
+  }
+
+  private onFocus(): void {
+    // A click focuses too, and says itself which cell it means.
+    if (!this.cell.matches(":focus-visible")) return;
+    const { spot } = this.state ?? {};
+    if (this.state && (!spot || spot.key === null)) this.emit("preview", { query: spot?.query ?? 0, key: 0 });
+  }
+
+  private onKey(event: KeyboardEvent): void {
+    const state = this.state;
+    if (!state || event.altKey || event.metaKey) return;
+    const { view, spot } = state;
+    let query = spot?.query ?? 0;
+    let key = spot?.key ?? 0;
+    switch (event.key) {
+      case "ArrowRight":
+        key++;
+        break;
+      case "ArrowLeft":
+        key--;
+        break;
+      case "ArrowDown":
+        query++;
+        break;
+      case "ArrowUp":
+        query--;
+        break;
+      case "Home":
+        key = 0;
+        if (event.ctrlKey) query = 0;
+        break;
+      case "End":
+        key = view.keys - 1;
+        if (event.ctrlKey) query = view.queries - 1;
+        break;
+      case "PageDown":
+        query += 10;
+        break;
+      case "PageUp":
+        query -= 10;
+        break;
+      case "Enter":
+      case " ":
+        event.preventDefault();
+        this.emit("pick", { query, key });
+        return;
+      case "Escape":
+        this.emit("unpin", {});
+        return;
+      default:
+        return;
+    }
+    event.preventDefault();
+    query = Math.max(0, Math.min(view.queries - 1, query));
+    key = Math.max(0, Math.min(view.keys - 1, key));
+    this.emit("preview", { query, key, spoken: true });
+  }
+
+  private emit(type: string, detail: object): void {
+    this.dispatchEvent(new CustomEvent(type, { detail, bubbles: true }));
+  }
+}

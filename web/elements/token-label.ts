@@ -1,0 +1,63 @@
+/**
+ * A token as it is shown: spaces, line breaks and invisible characters become marks that can be told apart by sight,
+ * and each label is isolated, so that right-to-left words never reorder their neighbours.
+ */
+
+import { el } from "./dom.js";
+
+export interface LabelPart {
+  readonly text: string;
+  /** A stand-in for something invisible, drawn softer than typed text (a typed ␣ is not a space). */
+  readonly mark: boolean;
+}
+
+const MARKS: Record<string, string> = { " ": "␣", "\n": "↵", "\r\n": "↵", "\r": "␍", "\t": "⇥", "\u00a0": "⍽" };
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zs}\p{Zl}\p{Zp}\p{Cs}\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0]/u;
+const JOINER = /[\u200c\u200d]/;
+const EMOJI = /[\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f]/u;
+const JOINED_SCRIPT = /[^\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Han}\p{Script=Common}]/u;
+// Emoji tag sequences (flags of England, Scotland, Wales) are made of format characters.
+const EMOJI_TAG = /[\u{e0020}-\u{e007f}]/u;
+
+export function labelParts(text: string): LabelPart[] {
+  const parts: LabelPart[] = [];
+  const add = (piece: string, mark: boolean) => {
+    const last = parts.at(-1);
+    if (last && last.mark === mark) parts[parts.length - 1] = { text: last.text + piece, mark };
+    else parts.push({ text: piece, mark });
+  };
+  if (text === "\r\n") return [{ text: "↵", mark: true }];
+  let previous = "";
+  for (const character of text) {
+    const known = MARKS[character];
+    if (known) add(known, true);
+    else if (INVISIBLE.test(character) && !belongs(character, previous)) add(hex(character), true);
+    else add(character, false);
+    previous = character;
+  }
+  return parts;
+}
+
+// A joiner inside an emoji or a script that needs it is part of the shape, not something hidden.
+function belongs(character: string, previous: string): boolean {
+  if (EMOJI_TAG.test(character)) return EMOJI.test(previous) || EMOJI_TAG.test(previous);
+  return JOINER.test(character) && previous !== "" && (EMOJI.test(previous) || JOINED_SCRIPT.test(previous));
+}
+
+function hex(character: string): string {
+  const point = (character.codePointAt(0) as number).toString(16).toUpperCase().padStart(4, "0");
+  return `‹U+${point}›`;
+}
+
+export function labelText(text: string): string {
+  return labelParts(text)
+    .map((part) => part.text)
+    .join("");
+}
+
+/** `<bdi>` with the label; soft spans are the marks. */
+export function tokenNode(text: string, className = "token"): HTMLElement {
+  const node = el("bdi", { class: className });
+  for (const part of labelParts(text)) node.append(part.mark ? el("span", { class: "mark" }, part.text) : part.text);
+  return node;
+}

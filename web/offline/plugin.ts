@@ -1,0 +1,44 @@
+/** Vite plugin: writes the service worker with the list of files of this build and a version made of their contents. */
+
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Plugin } from "vite";
+
+const here = fileURLToPath(new URL(".", import.meta.url));
+
+export function offline(): Plugin {
+  let publicDir = "";
+  return {
+    name: "headscope-offline",
+    apply: "build",
+    configResolved(config) {
+      publicDir = config.publicDir;
+    },
+    generateBundle: {
+      order: "post",
+      handler(_options, bundle) {
+        const hash = createHash("sha256");
+        const files: string[] = [];
+        for (const name of Object.keys(bundle).sort()) {
+          const output = bundle[name];
+          // Chunks that only another build of the core would ask for are left out: the page never loads them.
+          if (!output || (output.type === "chunk" && output.isDynamicEntry)) continue;
+          files.push(name === "index.html" ? "./" : `./${name}`);
+          hash.update(name).update(output.type === "chunk" ? output.code : output.source);
+        }
+        for (const name of readdirSync(publicDir).sort()) {
+          files.push(`./${name}`);
+          hash.update(name).update(readFileSync(join(publicDir, name)));
+        }
+        const template = readFileSync(join(here, "service-worker.js"), "utf8");
+        const version = hash.update(template).digest("hex").slice(0, 12);
+        const source = template
+          .replace(/const FILES = .*;/, `const FILES = ${JSON.stringify(files)};`)
+          .replace(/const VERSION = .*;/, `const VERSION = ${JSON.stringify(version)};`);
+        this.emitFile({ type: "asset", fileName: "service-worker.js", source });
+      },
+    },
+  };
+}

@@ -1,0 +1,54 @@
+// Keeps one whole version of the page. FILES and VERSION are filled in by the build (offline/plugin.ts).
+//
+// A page is always one version: index.html names its files by content hash, a version is cached completely or not at
+// all, and a cached index.html is only used together with the files that were cached with it. With a network the
+// newest index.html wins; without one the last complete version opens.
+
+const FILES = ["./"];
+const VERSION = "dev";
+
+const PREFIX = `headscope ${self.registration.scope} `;
+const CACHE = PREFIX + VERSION;
+
+self.addEventListener("install", (event) => {
+  // "reload": past the HTTP cache, which may hold an older index.html.
+  const requests = FILES.map((file) => new Request(file, { cache: "reload" }));
+  event.waitUntil(caches.open(CACHE).then((cache) => cache.addAll(requests)));
+});
+
+self.addEventListener("activate", (event) => {
+  event.waitUntil(
+    (async () => {
+      const names = await caches.keys();
+      // Only this page's own: other pages of the host have caches too.
+      await Promise.all(
+        names.filter((name) => name.startsWith(PREFIX) && name !== CACHE).map((name) => caches.delete(name)),
+      );
+      await self.clients.claim();
+    })(),
+  );
+});
+
+self.addEventListener("fetch", (event) => {
+  const { request } = event;
+  const url = new URL(request.url);
+  if (request.method !== "GET" || url.origin !== location.origin || !url.href.startsWith(self.registration.scope))
+    return;
+  event.respondWith(request.mode === "navigate" ? page(request) : file(request));
+});
+
+async function page(request) {
+  try {
+    return await fetch(request);
+  } catch (error) {
+    const cache = await caches.open(CACHE);
+    const kept = await cache.match("./");
+    if (kept) return kept;
+    throw error;
+  }
+}
+
+async function file(request) {
+  const cache = await caches.open(CACHE);
+  return (await cache.match(request, { ignoreSearch: false })) ?? fetch(request);
+}

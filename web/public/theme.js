@@ -1,0 +1,7 @@
+// Before the first paint, so that a chosen theme does not flash in the other one. Not a module: modules run later.
+try {
+  var theme = localStorage.getItem("headscope.theme");
+  if (theme === "light" || theme === "dark") document.documentElement.dataset.theme = theme;
+} catch (e) {
+  // No storage: the system's theme.
+}
