@@ -1,0 +1,54 @@
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { type Browser, chromium } from "playwright-core";
+import { findChromium, HOW_TO_INSTALL } from "../../tools/lib/chromium.js";
+import { serve } from "../../tools/lib/serve.js";
+
+const projectRoot = fileURLToPath(new URL("../..", import.meta.url));
+
+/** The built page, as `npm start` serves it. */
+export const SITE = path.join(projectRoot, "build/site");
+
+/** The policy that the page has to work under. */
+export const CSP = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'";
+
+/**
+ * Debian's Chromium without a window and without traffic of its own, so that every request a test sees is the page's.
+ * `args` come after the usual ones: `--js-flags=…`, `--lang=…`.
+ */
+export async function launchChromium(args: readonly string[] = []): Promise<Browser> {
+  const executablePath = findChromium();
+  if (executablePath === undefined) throw new Error(`There is no Chromium: ${HOW_TO_INSTALL}.`);
+  return chromium.launch({
+    executablePath,
+    headless: true,
+    args: [
+      "--no-sandbox", // CI machines run as root
+      "--disable-gpu",
+      "--disable-dev-shm-usage",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-domain-reliability",
+      "--disable-sync",
+      "--no-first-run",
+      "--no-pings",
+      ...args,
+    ],
+  });
+}
+
+export interface ServedSite {
+  /** Ends with a slash. */
+  readonly url: string;
+  /** The paths asked for so far, in order. */
+  readonly requests: readonly string[];
+  close(): Promise<void>;
+}
+
+/** A static server for a folder on a free port of this machine. `basePath` is "/some/path/", as on a project's Pages. */
+export function serveSite(
+  folder: string = SITE,
+  options: { csp?: string; basePath?: string } = {},
+): Promise<ServedSite> {
+  return serve(folder, options);
+}
