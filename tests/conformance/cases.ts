@@ -1,6 +1,6 @@
 import type { AttentionConfig, AttentionOptions, AttentionWeights, Tensor, Want } from "headscope";
-import type { Tolerance } from "../support/compare.ts";
-import type { Exact } from "../support/tensor.ts";
+import type { Tolerance } from "../support/compare.js";
+import type { Exact } from "../support/tensor.js";
 
 export type Options = Omit<AttentionOptions<Want>, "want" | "out">;
 

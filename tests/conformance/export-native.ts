@@ -4,17 +4,18 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Want } from "headscope";
-import { type AttentionCase, attentionCases } from "../fixtures/attention-cases.ts";
-import { type LayerCase, layerCases } from "../fixtures/layer-cases.ts";
-import { expectedAttention, expectedLayer } from "../fixtures/run-oracle.ts";
-import { OUTPUT_TOLERANCE, WEIGHTS_TOLERANCE } from "../support/compare.ts";
-import type { ConformanceCase, LayerCall } from "./cases.ts";
-import { hasConformance } from "./data.ts";
-import { CallBuilder, type NativeCall, writeCalls } from "./native-format.ts";
-import { onnxCase, onnxNames } from "./onnx.ts";
-import { ortWebCases } from "./ort-web.ts";
-import { probeCases } from "./probes.ts";
+
+import { type AttentionCase, attentionCases } from "../fixtures/attention-cases.js";
+import { type LayerCase, layerCases } from "../fixtures/layer-cases.js";
+import { expectedAttention, expectedLayer } from "../fixtures/run-oracle.js";
+import { OUTPUT_TOLERANCE, WEIGHTS_TOLERANCE } from "../support/compare.js";
+import type { TensorWant } from "../support/tensor.js";
+import type { ConformanceCase, LayerCall } from "./cases.js";
+import { hasConformance } from "./data.js";
+import { CallBuilder, type NativeCall, writeCalls } from "./native-format.js";
+import { onnxCase, onnxNames } from "./onnx.js";
+import { ortWebCases } from "./ort-web.js";
+import { probeCases } from "./probes.js";
 
 function conformanceCalls(c: ConformanceCase): NativeCall[] {
   const calls = c.attention.map(({ q, k, v, options, output, weights, scores }) => {
@@ -59,7 +60,7 @@ function layerCalls(c: ConformanceCase, call: LayerCall): NativeCall[] {
   return out;
 }
 
-const RESULTS: Want[] = ["weights", "scores", "q", "k", "v", "heads", "concat"];
+const RESULTS: TensorWant[] = ["weights", "scores", "q", "k", "v", "heads", "concat"];
 
 function goldenLayer(c: LayerCase): NativeCall[] {
   const expected = expectedLayer(c, c.weights.wo ? [...RESULTS, "contributions"] : RESULTS);
@@ -101,8 +102,7 @@ const calls = [
   ...layerCases().flatMap(goldenLayer),
   ...attentionCases().map(goldenAttention),
 ];
-const file =
-  process.argv[2] ?? fileURLToPath(new URL("../../build/conformance-native.bin", import.meta.url));
+const file = process.argv[2] ?? fileURLToPath(new URL("../../build/conformance-native.bin", import.meta.url));
 mkdirSync(path.dirname(file), { recursive: true });
 writeFileSync(file, writeCalls(calls));
 console.log(

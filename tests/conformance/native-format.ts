@@ -1,8 +1,8 @@
 import type { AttentionConfig, AttentionWeights, Tensor } from "headscope";
-import type { Tolerance } from "../support/compare.ts";
-import { resolveConfig } from "../support/oracle.ts";
-import type { Exact } from "../support/tensor.ts";
-import type { Options } from "./cases.ts";
+import type { Tolerance } from "../support/compare.js";
+import { resolveConfig } from "../support/oracle.js";
+import type { Exact } from "../support/tensor.js";
+import type { Options } from "./cases.js";
 
 // The cases as tests/native/conformance_test.cpp reads them, little-endian, all in 32-bit units:
 //
@@ -18,14 +18,18 @@ import type { Options } from "./cases.ts";
 //
 // Result words (output, weights, scores, q, k, v, heads, concat, contributions) point at the expected values.
 
-export const FORWARD_WORDS =
-  "batch queries keys query key value output scale softcap flags offset windowLeft windowRight mask maskStrideB maskStrideH maskStrideT maskStrideS bias biasStrideB biasStrideH biasStrideT biasStrideS keyMask keyLengths headGate weights scores scoresStage q k v heads concat contributions numHeads numKVHeads headDim valueHeadDim".split(
-    " ",
-  );
-export const LAYER_WORDS =
-  "dModel keyDim valueDim outDim numHeads numKVHeads headDim valueHeadDim layout wq wk wv wo bq bk bv bo strideQ strideK strideV ropePairing ropeDims ropeBase".split(
-    " ",
-  );
+const words = (...lines: string[]): string[] => lines.flatMap((line) => line.split(" "));
+
+export const FORWARD_WORDS = words(
+  "batch queries keys query key value output scale softcap flags offset windowLeft windowRight",
+  "mask maskStrideB maskStrideH maskStrideT maskStrideS bias biasStrideB biasStrideH biasStrideT biasStrideS",
+  "keyMask keyLengths headGate weights scores scoresStage q k v heads concat contributions",
+  "numHeads numKVHeads headDim valueHeadDim",
+);
+export const LAYER_WORDS = words(
+  "dModel keyDim valueDim outDim numHeads numKVHeads headDim valueHeadDim layout wq wk wv wo bq bk bv bo",
+  "strideQ strideK strideV ropePairing ropeDims ropeBase",
+);
 
 type Values = Float32Array | Uint8Array | Int32Array;
 
@@ -141,9 +145,7 @@ export class CallBuilder {
     const words: Record<string, number> = {
       offset: typeof causal === "object" ? causal.offset : cached,
       flags:
-        (causal ? 1 : 0) |
-        (options.window?.left === undefined ? 0 : 2) |
-        (options.window?.right === undefined ? 0 : 4),
+        (causal ? 1 : 0) | (options.window?.left === undefined ? 0 : 2) | (options.window?.right === undefined ? 0 : 4),
       windowLeft: options.window?.left ?? 0,
       windowRight: options.window?.right ?? 0,
       scoresStage: ["scaled", "capped", "masked"].indexOf(options.scoresStage ?? "masked"),
@@ -153,7 +155,9 @@ export class CallBuilder {
     if (options.mask) {
       const inverted = "blocked" in options.mask;
       const { data, shape } = "blocked" in options.mask ? options.mask.blocked : options.mask;
-      words.mask = this.tensor(Uint8Array.from(data, (x) => (Boolean(x) !== inverted ? 1 : 0)));
+      words.mask = this.tensor(
+        Uint8Array.from(Array.from<boolean | number>(data), (x) => (Boolean(x) !== inverted ? 1 : 0)),
+      );
       Object.assign(words, strides("mask", shape));
     }
     if (options.bias) {
@@ -199,7 +203,7 @@ export function floatBits(value: number): number {
 
 export function writeCalls(calls: readonly NativeCall[]): Buffer {
   const chunks: Buffer[] = [];
-  const words = (...values: number[]): void => {
+  const put = (...values: number[]): void => {
     const bytes = Buffer.alloc(values.length * 4);
     values.forEach((value, i) => {
       bytes.writeUInt32LE(value >>> 0, i * 4);
@@ -210,18 +214,18 @@ export function writeCalls(calls: readonly NativeCall[]): Buffer {
     chunks.push(Buffer.from(bytes), Buffer.alloc((4 - (bytes.length % 4)) % 4));
   };
   chunks.push(Buffer.from("HSCT"));
-  words(1, calls.length);
+  put(1, calls.length);
   for (const call of calls) {
     const name = Buffer.from(call.name);
-    words(name.length);
+    put(name.length);
     padded(name);
-    words(["attention", "layer", "next"].indexOf(call.kind), call.capacity);
-    for (const t of [call.output, call.weights]) words(floatBits(t.absolute ?? 0), floatBits(t.relative ?? 0));
-    words(...FORWARD_WORDS.map((w) => call.forward.get(w) ?? 0));
-    words(...LAYER_WORDS.map((w) => call.layer.get(w) ?? 0));
-    words(call.tensors.length);
+    put(["attention", "layer", "next"].indexOf(call.kind), call.capacity);
+    for (const t of [call.output, call.weights]) put(floatBits(t.absolute ?? 0), floatBits(t.relative ?? 0));
+    put(...FORWARD_WORDS.map((w) => call.forward.get(w) ?? 0));
+    put(...LAYER_WORDS.map((w) => call.layer.get(w) ?? 0));
+    put(call.tensors.length);
     for (const tensor of call.tensors) {
-      words(tensor instanceof Float32Array ? 0 : tensor instanceof Uint8Array ? 1 : 2, tensor.length);
+      put(tensor instanceof Float32Array ? 0 : tensor instanceof Uint8Array ? 1 : 2, tensor.length);
       padded(new Uint8Array(tensor.buffer, tensor.byteOffset, tensor.byteLength));
     }
   }

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eachVariant } from "../variants.ts";
-import { withConformance } from "./data.ts";
-import { onnxCase, onnxNames } from "./onnx.ts";
-import { runCase } from "./run.ts";
+import { eachVariant } from "../variants.js";
+import { withConformance } from "./data.js";
+import { onnxCase, onnxNames } from "./onnx.js";
+import { runCase } from "./run.js";
 
 withConformance("ONNX Attention 76 and its window cases 11", () => {
   const names = onnxNames();

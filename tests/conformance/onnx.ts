@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import type { Tensor } from "headscope";
-import type { Tolerance } from "../support/compare.ts";
+import type { Tolerance } from "../support/compare.js";
 import {
   batchItem,
   concatRows,
@@ -8,13 +8,13 @@ import {
   type Exact,
   mergeHeads,
   padLast,
-  splitHeads,
   type StoredTensor,
+  splitHeads,
   toFloat32,
-} from "../support/tensor.ts";
-import type { AttentionCall, ConformanceCase, LayerCall, Options } from "./cases.ts";
-import { CONFORMANCE, readJson } from "./data.ts";
-import { identityLayer } from "./layers.ts";
+} from "../support/tensor.js";
+import type { AttentionCall, ConformanceCase, LayerCall, Options } from "./cases.js";
+import { CONFORMANCE, readJson } from "./data.js";
+import { identityLayer } from "./layers.js";
 
 export interface NodeCase {
   case: string;

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { assertClose } from "../support/compare.ts";
-import { ExactCache, ExactLayer, exactAttention, rotate } from "../support/oracle.ts";
-import { decodeTensor, type Exact } from "../support/tensor.ts";
-import type { AttentionCall, ConformanceCase, LayerCall } from "./cases.ts";
-import { readJson, withConformance } from "./data.ts";
-import { type NodeCase, onnxCase, onnxNames } from "./onnx.ts";
-import { ortWebCases } from "./ort-web.ts";
-import { probeCases } from "./probes.ts";
+import { assertClose } from "../support/compare.js";
+import { ExactCache, ExactLayer, exactAttention, rotate } from "../support/oracle.js";
+import { decodeTensor, type Exact } from "../support/tensor.js";
+import type { AttentionCall, ConformanceCase, LayerCall } from "./cases.js";
+import { readJson, withConformance } from "./data.js";
+import { type NodeCase, onnxCase, onnxNames } from "./onnx.js";
+import { ortWebCases } from "./ort-web.js";
+import { probeCases } from "./probes.js";
 
 // The float64 oracle of our own tests, held against the expected values of others before anything is held against it.
 
@@ -75,7 +75,12 @@ withConformance("the oracle against the data of others", () => {
 
 /** X [B,H,T,d] or [B,T,H·d], cos and sin [positions,pairs] picked by position_ids [B,T], or [B,T,pairs]. */
 function rotaryCase(node: NodeCase): void {
-  const [x, cos, sin, positions] = node.inputs.map((t) => (t ? decodeTensor(t) : undefined)) as [Exact, Exact, Exact, Exact?];
+  const [x, cos, sin, positions] = node.inputs.map((t) => (t ? decodeTensor(t) : undefined)) as [
+    Exact,
+    Exact,
+    Exact,
+    Exact?,
+  ];
   const expected = decodeTensor(node.outputs[0] as NonNullable<NodeCase["outputs"][0]>);
   const flat = x.shape.length === 3;
   const batch = x.shape[0] as number;

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eachVariant } from "../variants.ts";
-import { withConformance } from "./data.ts";
-import { ortWebCases } from "./ort-web.ts";
-import { runCase } from "./run.ts";
+import { eachVariant } from "../variants.js";
+import { withConformance } from "./data.js";
+import { ortWebCases } from "./ort-web.js";
+import { runCase } from "./run.js";
 
 withConformance("ONNX Runtime Web attention 43", () => {
   const files = ["attention", "multihead-attention", "group-query-attention"].map(ortWebCases);

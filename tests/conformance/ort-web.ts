@@ -1,9 +1,9 @@
 import type { Tensor } from "headscope";
-import { product } from "../support/random.ts";
-import { concatRows, type Exact, mergeHeads, sliceColumns, splitHeads, toFloat32 } from "../support/tensor.ts";
-import type { ConformanceCase, LayerCall, Options } from "./cases.ts";
-import { readJson } from "./data.ts";
-import { identityLayer } from "./layers.ts";
+import { product } from "../support/random.js";
+import { concatRows, type Exact, mergeHeads, sliceColumns, splitHeads, toFloat32 } from "../support/tensor.js";
+import type { ConformanceCase, LayerCall, Options } from "./cases.js";
+import { readJson } from "./data.js";
+import { identityLayer } from "./layers.js";
 
 interface OrtTensor {
   data: number[] | null;

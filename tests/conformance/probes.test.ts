@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eachVariant } from "../variants.ts";
-import { withConformance } from "./data.ts";
-import { probeCases } from "./probes.ts";
-import { runCase } from "./run.ts";
+import { eachVariant } from "../variants.js";
+import { withConformance } from "./data.js";
+import { probeCases } from "./probes.js";
+import { runCase } from "./run.js";
 
 withConformance("probes 41", () => {
   const cases = probeCases();

@@ -1,7 +1,7 @@
-import { type Exact, decodeTensor, mergeHeads, type StoredTensor, toFloat32 } from "../support/tensor.ts";
-import type { ConformanceCase, Options } from "./cases.ts";
-import { readJson } from "./data.ts";
-import { identityLayer } from "./layers.ts";
+import { decodeTensor, type Exact, mergeHeads, type StoredTensor, toFloat32 } from "../support/tensor.js";
+import type { ConformanceCase, Options } from "./cases.js";
+import { readJson } from "./data.js";
+import { identityLayer } from "./layers.js";
 
 interface Probe {
   id: string;

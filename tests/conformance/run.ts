@@ -1,6 +1,6 @@
 import type { ForwardOptions, Headscope, Tensor, Want } from "headscope";
-import { assertClose, type Tolerance } from "../support/compare.ts";
-import type { AttentionCall, ConformanceCase, LayerCall } from "./cases.ts";
+import { assertClose, type Tolerance } from "../support/compare.js";
+import type { AttentionCall, ConformanceCase, LayerCall } from "./cases.js";
 
 /** Through hs.attention(): with the weights, and again output only, which takes the streaming path. */
 function runAttention(hs: Headscope, name: string, call: AttentionCall, tolerance: Tolerance): void {
@@ -22,7 +22,10 @@ function runLayer(hs: Headscope, name: string, call: LayerCall, tolerance: Toler
   const cache = call.past ? layer.createCache({ batch, capacity: pastLength + fresh }) : undefined;
   try {
     if (call.past && cache) {
-      const filler: Tensor = { data: new Float32Array(batch * call.config.dModel), shape: [batch, 1, call.config.dModel] };
+      const filler: Tensor = {
+        data: new Float32Array(batch * call.config.dModel),
+        shape: [batch, 1, call.config.dModel],
+      };
       layer.forward(filler, { ...call.past, cache, want: [] });
     }
     const want: Want[] = ["weights", "scores", "k", "v"];

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import type { AttentionConfig } from "headscope";
-import { assertClose, assertSameBits } from "../support/compare.ts";
-import { drawWeights } from "../support/layer.ts";
-import { Random } from "../support/random.ts";
-import { slice } from "../support/rows.ts";
-import { eachVariant } from "../variants.ts";
+import { assertClose, assertSameBits } from "../support/compare.js";
+import { drawWeights } from "../support/layer.js";
+import { Random } from "../support/random.js";
+import { slice } from "../support/rows.js";
+import { eachVariant } from "../variants.js";
 
 // Group E of the fault list: heads and groups.
 

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import type { AttentionWeights, Headscope } from "headscope";
-import { assertClose, assertSameBits } from "../support/compare.ts";
-import { drawWeights, type DrawnWeights, joined, sideBySide, transposed } from "../support/layer.ts";
-import { Random } from "../support/random.ts";
-import { eachVariant } from "../variants.ts";
-import { probe } from "./probe.ts";
+import { assertClose, assertSameBits } from "../support/compare.js";
+import { type DrawnWeights, drawWeights, joined, sideBySide, transposed } from "../support/layer.js";
+import { Random } from "../support/random.js";
+import { eachVariant } from "../variants.js";
+import { probe } from "./probe.js";
 
 // Group D of the fault list: layout of inputs.
 
@@ -145,7 +145,11 @@ eachVariant("D02: `out` is written and returned, its neighbours are not touched"
 });
 
 /** Layers of one configuration, whose weights come in different forms. */
-function outputs(hs: Headscope, weights: AttentionWeights, config = CONFIG): { output: Float32Array; weights: Float32Array } {
+function outputs(
+  hs: Headscope,
+  weights: AttentionWeights,
+  config = CONFIG,
+): { output: Float32Array; weights: Float32Array } {
   const layer = hs.multiHeadAttention(config, weights);
   const result = layer.forward(new Random(45).tensor([5, 10]), { causal: true });
   layer.dispose();

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import type { AttentionOptions } from "headscope";
-import { assertClose, assertSameBits, OUTPUT_TOLERANCE, WEIGHTS_TOLERANCE } from "../support/compare.ts";
-import { drawWeights } from "../support/layer.ts";
-import { exactAttention } from "../support/oracle.ts";
-import { product, Random } from "../support/random.ts";
-import { assertAllZero, assertSumsToOne, assertVisible, rowsOf, slice } from "../support/rows.ts";
-import { eachVariant } from "../variants.ts";
-import { probe } from "./probe.ts";
+import { assertClose, assertSameBits, OUTPUT_TOLERANCE, WEIGHTS_TOLERANCE } from "../support/compare.js";
+import { drawWeights } from "../support/layer.js";
+import { exactAttention } from "../support/oracle.js";
+import { product, Random } from "../support/random.js";
+import { assertAllZero, assertSumsToOne, assertVisible, rowsOf, slice } from "../support/rows.js";
+import { eachVariant } from "../variants.js";
+import { probe } from "./probe.js";
 
 // Group A of the fault list: masks and softmax.
 
@@ -219,7 +219,8 @@ eachVariant("A07: the soft cap comes before the mask", (hs) => {
   const stages = ["scaled", "capped", "masked"] as const;
   const [scaled, capped, masked] = stages.map(
     (scoresStage) =>
-      hs.attention(q, k, v, { bias: { data: bias, shape: [3, 5] }, softcap: 0.5, scoresStage, want: ["scores"] }).scores,
+      hs.attention(q, k, v, { bias: { data: bias, shape: [3, 5] }, softcap: 0.5, scoresStage, want: ["scores"] })
+        .scores,
   );
   assert.ok(scaled && capped && masked);
   scaled.data.forEach((score, at) => {
@@ -316,6 +317,9 @@ eachVariant("A10: floats of 0 and 1 add as a bias and are refused as a mask", (h
   const exact = exactAttention(q, k, v, { bias: { data: floats, shape } });
   assertClose(added.weights, exact.weights, WEIGHTS_TOLERANCE, "weights");
   for (const data of [floats, Float64Array.from(floats), Array.from(floats), "11111"]) {
-    assert.throws(() => hs.attention(q, k, v, { mask: { data, shape } as never }), { name: "TypeError", message: /mask/ });
+    assert.throws(() => hs.attention(q, k, v, { mask: { data, shape } as never }), {
+      name: "TypeError",
+      message: /mask/,
+    });
   }
 });

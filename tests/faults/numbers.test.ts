@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import type { Headscope, Tensor } from "headscope";
-import { assertClose, assertSameBits, OUTPUT_TOLERANCE, WEIGHTS_TOLERANCE } from "../support/compare.ts";
-import { drawWeights } from "../support/layer.ts";
-import { ExactLayer, exactAttention } from "../support/oracle.ts";
-import { Random } from "../support/random.ts";
-import { assertAllZero, assertSumsToOne, rowsOf, slice } from "../support/rows.ts";
-import { eachVariant } from "../variants.ts";
-import { probe } from "./probe.ts";
+import { assertClose, assertSameBits, OUTPUT_TOLERANCE, WEIGHTS_TOLERANCE } from "../support/compare.js";
+import { drawWeights } from "../support/layer.js";
+import { ExactLayer, exactAttention } from "../support/oracle.js";
+import { Random } from "../support/random.js";
+import { assertAllZero, assertSumsToOne, rowsOf, slice } from "../support/rows.js";
+import { eachVariant } from "../variants.js";
+import { probe } from "./probe.js";
 
 // Group K of the fault list: numbers and vector code.
 
@@ -30,7 +30,10 @@ eachVariant("K01: equal scores give equal weights, within one rounding", (hs) =>
     const q = random.tensor([1, 2, 3, 4]);
     const v = random.tensor([1, 2, keys, 5]);
     const same = random.values(4);
-    const k = { data: Float32Array.from({ length: 2 * keys * 4 }, (_, at) => same[at % 4] as number), shape: [1, 2, keys, 4] };
+    const k = {
+      data: Float32Array.from({ length: 2 * keys * 4 }, (_, at) => same[at % 4] as number),
+      shape: [1, 2, keys, 4],
+    };
     for (const options of [{ scale: 0 }, {}]) {
       const { weights, output } = hs.attention(q, k, v, options);
       const expected = Math.fround(1 / keys);
@@ -135,7 +138,17 @@ eachVariant("K02: numbers beside the inputs do not get in, numbers beside the ou
   }
 });
 
-for (const sizes of ["1-1-1-1", "1-2-3-3", "2-3-5-7", "3-5-2-1", "5-7-9-11", "4-15-16-17", "7-17-31-33", "9-33-13-6", "3-65-64-63"]) {
+for (const sizes of [
+  "1-1-1-1",
+  "1-2-3-3",
+  "2-3-5-7",
+  "3-5-2-1",
+  "5-7-9-11",
+  "4-15-16-17",
+  "7-17-31-33",
+  "9-33-13-6",
+  "3-65-64-63",
+]) {
   probe(`p-tail-${sizes}`, `K02: T-S-dk-dv ${sizes}`);
   probe(`p-tail-causal-${sizes}`, `K02: T-S-dk-dv ${sizes}, causal`);
 }
@@ -143,9 +156,14 @@ for (const sizes of ["1-1-1-1", "1-2-3-3", "2-3-5-7", "3-5-2-1", "5-7-9-11", "4-
 eachVariant("K03: empty axes give empty or zero results of the right shape", (hs) => {
   const random = new Random(67);
   const run = (batch: number, queries: number, keys: number, want: readonly ("weights" | "heads")[]) =>
-    hs.attention(random.tensor([batch, 2, queries, 4]), random.tensor([batch, 2, keys, 4]), random.tensor([batch, 2, keys, 3]), {
-      want,
-    });
+    hs.attention(
+      random.tensor([batch, 2, queries, 4]),
+      random.tensor([batch, 2, keys, 4]),
+      random.tensor([batch, 2, keys, 3]),
+      {
+        want,
+      },
+    );
   for (const want of [["weights", "heads"], []] as const) {
     for (const [b, t, s] of [
       [0, 3, 4],
@@ -212,7 +230,8 @@ eachVariant("K04: a NaN reaches exactly the rows that see it", (hs) => {
       const inQuery = hs.attention(with_(q, 1, Number.NaN), k, v, { want });
       assertRows(inQuery.output, (r) => r !== 1, `${label}: NaN in query 1`);
       rowsOf(inQuery.output).forEach((row, r) => {
-        if (r !== 1) assertSameBits(row.slice(), (rowsOf(clean.output)[r] as Float32Array).slice(), `${label}: row ${r}`);
+        if (r !== 1)
+          assertSameBits(row.slice(), (rowsOf(clean.output)[r] as Float32Array).slice(), `${label}: row ${r}`);
       });
       const inKey = hs.attention(q, with_(k, at, Number.NaN), v, { causal: true, want });
       assertRows(inKey.output, (r) => r < at, `${label}: NaN in key ${at}, causal`);
@@ -256,8 +275,18 @@ eachVariant("K04: what is hidden never reaches a row: NaN and infinities behind 
               if (target !== "values") dirtyK.fill(poisoned, (h * keys + j) * 4, (h * keys + j + 1) * 4);
               if (target !== "keys") dirtyV.fill(poisoned, (h * keys + j) * 3, (h * keys + j + 1) * 3);
             }
-          const dirty = hs.attention(q, { data: dirtyK, shape: k.shape }, { data: dirtyV, shape: v.shape }, { ...options, want });
-          assertClose(dirty.output, clean.output, { absolute: 1e-6 }, `${form}, ${poisoned} in ${target}, want [${want}]`);
+          const dirty = hs.attention(
+            q,
+            { data: dirtyK, shape: k.shape },
+            { data: dirtyV, shape: v.shape },
+            { ...options, want },
+          );
+          assertClose(
+            dirty.output,
+            clean.output,
+            { absolute: 1e-6 },
+            `${form}, ${poisoned} in ${target}, want [${want}]`,
+          );
         }
       }
     }
@@ -320,7 +349,10 @@ eachVariant("K06: sizes whose product passes 2^31 are refused, never wrapped", (
   assert.throws(() => hs.attention(r, r, r), { name: "HeadscopeError", code: "memory" });
   // A shape whose product wraps to the data's length in 32 bits.
   const wrapped = { data: new Float32Array(0), shape: [1, 1, 65_536, 65_536] };
-  assert.throws(() => hs.attention(wrapped, wrapped, wrapped), (error: Error) => /4294967296/.test(error.message));
+  assert.throws(
+    () => hs.attention(wrapped, wrapped, wrapped),
+    (error: Error) => /4294967296/.test(error.message),
+  );
   const small = { data: Float32Array.of(1, 2, 3, 4), shape: [1, 1, 2, 2] };
   assert.ok(hs.attention(small, small, small).output.data.every(Number.isFinite), "works on afterwards");
   assert.ok(hs.memory().heapBytes - before < 2 ** 26, "nothing was taken for them");

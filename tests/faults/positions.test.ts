@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import type { Headscope, MultiHeadAttention, Tensor } from "headscope";
-import { assertClose, assertSameBits } from "../support/compare.ts";
-import { drawWeights } from "../support/layer.ts";
-import { Random } from "../support/random.ts";
-import { assertAllZero, assertSumsToOne, assertVisible, rowsOf, slice } from "../support/rows.ts";
-import { eachVariant } from "../variants.ts";
-import { probe } from "./probe.ts";
+import { assertClose, assertSameBits } from "../support/compare.js";
+import { drawWeights } from "../support/layer.js";
+import { Random } from "../support/random.js";
+import { assertAllZero, assertSumsToOne, assertVisible, rowsOf, slice } from "../support/rows.js";
+import { eachVariant } from "../variants.js";
+import { probe } from "./probe.js";
 
 // Group B of the fault list: causal masks, caches, positions.
 
@@ -54,7 +54,9 @@ eachVariant("B01: with a cache the position is absolute", (hs) => {
   layer.dispose();
 });
 
-probe("p-causal-tl", "B01: T 3, S 7, top left", ({ weights }) => assertVisible(weights, (_b, _h, i, j) => j <= i, "tl"));
+probe("p-causal-tl", "B01: T 3, S 7, top left", ({ weights }) =>
+  assertVisible(weights, (_b, _h, i, j) => j <= i, "tl"),
+);
 probe("p-causal-br", "B01: T 3, S 7, bottom right", ({ weights }) => {
   assertVisible(weights, (_b, _h, i, j) => j <= i + 4, "br");
 });

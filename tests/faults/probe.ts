@@ -1,9 +1,9 @@
 import { test } from "node:test";
 import type { AttentionResult, Headscope } from "headscope";
-import { hasConformance } from "../conformance/data.ts";
-import { type ProbeCase, probeCase } from "../conformance/probes.ts";
-import { runCase } from "../conformance/run.ts";
-import { eachVariant } from "../variants.ts";
+import { hasConformance } from "../conformance/data.js";
+import { type ProbeCase, probeCase } from "../conformance/probes.js";
+import { runCase } from "../conformance/run.js";
+import { eachVariant } from "../variants.js";
 
 /** A probe by its name: right by its own numbers, and then by what else `body` finds in its result. */
 export function probe(

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { type Headscope, type HeadscopeError, stats } from "headscope";
-import { assertSameBits } from "../support/compare.ts";
-import { drawWeights, joined, sideBySide } from "../support/layer.ts";
-import { Random } from "../support/random.ts";
-import { assertSumsToOne, rowsOf, slice } from "../support/rows.ts";
-import { eachVariant } from "../variants.ts";
+import { assertSameBits } from "../support/compare.js";
+import { drawWeights, joined, sideBySide } from "../support/layer.js";
+import { Random } from "../support/random.js";
+import { assertSumsToOne, rowsOf, slice } from "../support/rows.js";
+import { eachVariant } from "../variants.js";
 
 // Group C of the fault list: returned weights.
 
@@ -74,7 +74,8 @@ function paths(hs: Headscope): Record<string, () => { weights: unknown; shape: n
       shape: [0, 4, 5, 5],
     }),
     "attention()": () => ({
-      weights: hs.attention(random.tensor([1, 4, 3, 6]), random.tensor([1, 1, 5, 6]), random.tensor([1, 1, 5, 2])).weights,
+      weights: hs.attention(random.tensor([1, 4, 3, 6]), random.tensor([1, 1, 5, 6]), random.tensor([1, 1, 5, 2]))
+        .weights,
       shape: [1, 4, 3, 5],
     }),
   };
@@ -86,7 +87,11 @@ eachVariant("C03: weights are there on every path", (hs) => {
     const tensor = weights as { data: Float32Array; shape: number[] };
     assert.ok(tensor?.data instanceof Float32Array, path);
     assert.deepEqual([...tensor.shape], shape, path);
-    assert.equal(tensor.data.length, shape.reduce((a, b) => a * b, 1), path);
+    assert.equal(
+      tensor.data.length,
+      shape.reduce((a, b) => a * b, 1),
+      path,
+    );
     for (const row of rowsOf(tensor)) assertSumsToOne(row, path);
   }
 });

@@ -1,7 +1,7 @@
-import { assertValuesClose, OUTPUT_TOLERANCE, WEIGHTS_TOLERANCE } from "../support/compare.ts";
-import { drawWeights } from "../support/layer.ts";
-import { Random } from "../support/random.ts";
-import { eachVariant } from "../variants.ts";
+import { assertValuesClose, OUTPUT_TOLERANCE, WEIGHTS_TOLERANCE } from "../support/compare.js";
+import { drawWeights } from "../support/layer.js";
+import { Random } from "../support/random.js";
+import { eachVariant } from "../variants.js";
 
 // The design's bound where it is hardest to hold: D = 1024, T = 1024, 16 heads of 64. Keys and values of all tokens in
 // float64 are 2 · 10⁹ multiply-adds, so two heads are followed through the attention, for some of the queries, and the
@@ -55,7 +55,8 @@ function exact(): Exact {
       const contribution = new Float64Array(D);
       for (let d = 0; d < DK; ++d)
         for (let e = 0; e < D; ++e) {
-          contribution[e] = (contribution[e] as number) + (head[d] as number) * (weights.wo[(h * DK + d) * D + e] as number);
+          contribution[e] =
+            (contribution[e] as number) + (head[d] as number) * (weights.wo[(h * DK + d) * D + e] as number);
         }
       result.weights.set(`${h},${i}`, row);
       result.heads.set(`${h},${i}`, head);
@@ -65,24 +66,38 @@ function exact(): Exact {
   return result;
 }
 
-eachVariant("accuracy: D 1024, T 1024 against float64, weights within 1e-6 and the rest within 4e-6 of the largest", (hs) => {
-  cached ??= exact();
-  const layer = hs.multiHeadAttention(config, weights);
-  const result = layer.forward(x, { want: ["weights", "heads"] });
-  // A head alone is its contribution and the bias.
-  for (const h of FOLLOWED) {
-    const headMask = new Float32Array(HEADS);
-    headMask[h] = 1;
-    const { output } = layer.forward(x, { headMask, want: [] });
-    for (const i of QUERIES) {
-      const label = `head ${h}, query ${i}`;
-      const key = `${h},${i}`;
-      const part = (t: { data: Float32Array }, width: number, row: number) => t.data.subarray(row * width, (row + 1) * width);
-      const expected = cached.contributions.get(key)?.map((c, e) => c + (weights.bo[e] as number)) ?? [];
-      assertValuesClose(part(result.weights, T, h * T + i), cached.weights.get(key) ?? [], WEIGHTS_TOLERANCE, `${label}: weights`);
-      assertValuesClose(part(result.heads, DK, h * T + i), cached.heads.get(key) ?? [], OUTPUT_TOLERANCE, `${label}: head`);
-      assertValuesClose(part(output, D, i), expected, OUTPUT_TOLERANCE, `${label}: output`);
+eachVariant(
+  "accuracy: D 1024, T 1024 against float64, weights within 1e-6 and the rest within 4e-6 of the largest",
+  (hs) => {
+    cached ??= exact();
+    const layer = hs.multiHeadAttention(config, weights);
+    const result = layer.forward(x, { want: ["weights", "heads"] });
+    // A head alone is its contribution and the bias.
+    for (const h of FOLLOWED) {
+      const headMask = new Float32Array(HEADS);
+      headMask[h] = 1;
+      const { output } = layer.forward(x, { headMask, want: [] });
+      for (const i of QUERIES) {
+        const label = `head ${h}, query ${i}`;
+        const key = `${h},${i}`;
+        const part = (t: { data: Float32Array }, width: number, row: number) =>
+          t.data.subarray(row * width, (row + 1) * width);
+        const expected = cached.contributions.get(key)?.map((c, e) => c + (weights.bo[e] as number)) ?? [];
+        assertValuesClose(
+          part(result.weights, T, h * T + i),
+          cached.weights.get(key) ?? [],
+          WEIGHTS_TOLERANCE,
+          `${label}: weights`,
+        );
+        assertValuesClose(
+          part(result.heads, DK, h * T + i),
+          cached.heads.get(key) ?? [],
+          OUTPUT_TOLERANCE,
+          `${label}: head`,
+        );
+        assertValuesClose(part(output, D, i), expected, OUTPUT_TOLERANCE, `${label}: output`);
+      }
     }
-  }
-  layer.dispose();
-});
+    layer.dispose();
+  },
+);

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { assertClose } from "../support/compare.ts";
-import { drawWeights } from "../support/layer.ts";
-import { Random } from "../support/random.ts";
-import { rowsOf, slice } from "../support/rows.ts";
-import { eachVariant } from "../variants.ts";
+import { assertClose } from "../support/compare.js";
+import { drawWeights } from "../support/layer.js";
+import { Random } from "../support/random.js";
+import { rowsOf, slice } from "../support/rows.js";
+import { eachVariant } from "../variants.js";
 
 eachVariant("incremental decoding is the full causal pass, for random splits and every kind of layer", (hs) => {
   const random = new Random(91);

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import type { AttentionOptions } from "headscope";
-import { assertClose, assertSameBits } from "../support/compare.ts";
-import { Random } from "../support/random.ts";
-import { assertSumsToOne, rowsOf } from "../support/rows.ts";
-import { eachVariant } from "../variants.ts";
+import { assertClose, assertSameBits } from "../support/compare.js";
+import { Random } from "../support/random.js";
+import { assertSumsToOne, rowsOf } from "../support/rows.js";
+import { eachVariant } from "../variants.js";
 
 type Options = Omit<AttentionOptions<"weights">, "want">;
 
@@ -21,7 +21,9 @@ eachVariant("one visibility said in every form gives one answer", (hs) => {
     const left = 1 + random.below(6);
     const right = random.below(4);
     const lengths = Int32Array.of(1 + random.below(keys), keys);
-    const real = Uint8Array.from({ length: 2 * keys }, (_, at) => (at % keys < (lengths[at < keys ? 0 : 1] as number) ? 1 : 0));
+    const real = Uint8Array.from({ length: 2 * keys }, (_, at) =>
+      at % keys < (lengths[at < keys ? 0 : 1] as number) ? 1 : 0,
+    );
     const table = (visible: (b: number, i: number, j: number) => boolean): Options[] => {
       const bits = new Uint8Array(2 * queries * keys);
       for (let at = 0; at < bits.length; ++at) {
@@ -37,12 +39,20 @@ eachVariant("one visibility said in every form gives one answer", (hs) => {
       ];
     };
     const groups: [string, Options[]][] = [
-      ["causal", [{ causal: { offset } }, { window: { right: 0 }, causal: { offset } }, ...table((_b, i, j) => j <= i + offset)]],
-      ["lengths", [{ keyPadding: lengths }, { keyPadding: real }, { keyPadding: Int32Array.from(real) }, ...table((b, _i, j) => j < (lengths[b] as number))]],
       [
-        "window",
-        [{ window: { left, right } }, ...table((_b, i, j) => j >= i - left && j <= i + right)],
+        "causal",
+        [{ causal: { offset } }, { window: { right: 0 }, causal: { offset } }, ...table((_b, i, j) => j <= i + offset)],
       ],
+      [
+        "lengths",
+        [
+          { keyPadding: lengths },
+          { keyPadding: real },
+          { keyPadding: Int32Array.from(real) },
+          ...table((b, _i, j) => j < (lengths[b] as number)),
+        ],
+      ],
+      ["window", [{ window: { left, right } }, ...table((_b, i, j) => j >= i - left && j <= i + right)]],
       [
         "all of them",
         [
@@ -64,7 +74,8 @@ eachVariant("one visibility said in every form gives one answer", (hs) => {
           assertClose(alone.output, first.output, { absolute: 1e-6, relative: 1e-6 }, `${label}: want [${want}]`);
         }
         first.weights.data.forEach((w, i) => {
-          if ((w === 0) !== (other.weights.data[i] === 0)) assert.fail(`${label}: weight ${i} is hidden in one form only`);
+          if ((w === 0) !== (other.weights.data[i] === 0))
+            assert.fail(`${label}: weight ${i} is hidden in one form only`);
         });
       }
     }
@@ -126,14 +137,22 @@ eachVariant("the order of the keys does not matter", (hs) => {
 eachVariant("what is behind the causal border or outside the window never moves a row, bit for bit", (hs) => {
   const random = new Random(104);
   for (const length of [5, 16, 50, 150]) {
-    const [q, k, v] = [random.tensor([1, 2, length, 8]), random.tensor([1, 2, length, 8]), random.tensor([1, 2, length, 8])];
+    const [q, k, v] = [
+      random.tensor([1, 2, length, 8]),
+      random.tensor([1, 2, length, 8]),
+      random.tensor([1, 2, length, 8]),
+    ];
     const changed = Math.floor(length * 0.7);
     const poisoned = (t: { data: Float32Array; shape: number[] }) => {
       const data = t.data.slice();
       for (let h = 0; h < 2; ++h) data.fill(Number.NaN, (h * length + changed) * 8, (h * length + changed + 1) * 8);
       return { data, shape: t.shape };
     };
-    for (const options of [{ causal: true }, { causal: true, window: { left: 3 } }, { window: { left: 3, right: 2 } }]) {
+    for (const options of [
+      { causal: true },
+      { causal: true, window: { left: 3 } },
+      { window: { left: 3, right: 2 } },
+    ]) {
       for (const want of [["weights"], []] as const) {
         const before = rowsOf(hs.attention(q, k, v, { ...options, want }).output);
         const after = rowsOf(hs.attention(q, poisoned(k), poisoned(v), { ...options, want }).output);

@@ -1,7 +1,7 @@
-import { assertClose, OUTPUT_TOLERANCE } from "../support/compare.ts";
-import { exactAttention } from "../support/oracle.ts";
-import { Random } from "../support/random.ts";
-import { eachVariant } from "../variants.ts";
+import { assertClose, OUTPUT_TOLERANCE } from "../support/compare.js";
+import { exactAttention } from "../support/oracle.js";
+import { Random } from "../support/random.js";
+import { eachVariant } from "../variants.js";
 
 // want: [] takes the keys block by block with a running softmax; the borders of the blocks must not show.
 

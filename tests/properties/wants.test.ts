@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import type { Want } from "headscope";
-import { assertClose, assertSameBits } from "../support/compare.ts";
-import { drawWeights } from "../support/layer.ts";
-import { Random } from "../support/random.ts";
-import { eachVariant } from "../variants.ts";
+import { assertClose, assertSameBits } from "../support/compare.js";
+import { drawWeights } from "../support/layer.js";
+import { Random } from "../support/random.js";
+import { eachVariant } from "../variants.js";
 
 const ALL: Want[] = ["weights", "scores", "q", "k", "v", "heads", "concat", "contributions", "trace"];
 
@@ -18,14 +18,9 @@ eachVariant("asking for more outputs changes nothing: every want alone, all, and
       const sets: Want[][] = ALL.map((w) => [w]);
       for (let i = 0; i < 12; ++i) sets.push(ALL.filter(() => random.uniform() < 0.5));
       for (const want of sets) {
-        const some = { ...layer.forward(x, { ...options, want }) } as Record<string, { data: Float32Array; shape: number[] }>;
+        const some = layer.forward(x, { ...options, want });
         const label = `${length} tokens, want [${want}]`;
-        assertClose(
-          some.output as { data: Float32Array; shape: number[] },
-          everything.output,
-          { absolute: 1e-6, relative: 1e-6 },
-          `${label}: output`,
-        );
+        assertClose(some.output, everything.output, { absolute: 1e-6, relative: 1e-6 }, `${label}: output`);
         for (const name of want) {
           if (name === "trace") continue;
           const [a, b] = [some[name], everything[name]];
@@ -57,7 +52,12 @@ eachVariant("contributions and the output bias add up to the output; concat is t
         sum[at] = (sum[at] as number) + (contributions.data[(b * 3 + h) * 99 + i] as number);
       }
   const expected = sum.map((c, at) => c + (weights.bo[at % 11] as number));
-  assertClose(output, { data: expected, shape: [2, 9, 11] }, { absolute: 2e-6, relative: 2e-6 }, "sum of contributions");
+  assertClose(
+    output,
+    { data: expected, shape: [2, 9, 11] },
+    { absolute: 2e-6, relative: 2e-6 },
+    "sum of contributions",
+  );
   concat.data.forEach((value, at) => {
     const [b, i, h, d] = [Math.floor(at / 135), Math.floor(at / 15) % 9, Math.floor(at / 5) % 3, at % 5];
     assert.equal(value, heads.data[((b * 3 + h) * 9 + i) * 5 + d]);

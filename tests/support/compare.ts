@@ -67,6 +67,7 @@ export function assertSameBits(actual: Float32Array, expected: Float32Array, lab
   const a = new Uint32Array(actual.buffer, actual.byteOffset, actual.length);
   const e = new Uint32Array(expected.buffer, expected.byteOffset, expected.length);
   for (let i = 0; i < e.length; ++i) {
-    if (a[i] !== e[i] && !Object.is(actual[i], expected[i])) assert.fail(`${label}: value ${i} is ${actual[i]}, expected the very bits of ${expected[i]}`);
+    if (a[i] !== e[i] && !Object.is(actual[i], expected[i]))
+      assert.fail(`${label}: value ${i} is ${actual[i]}, expected the very bits of ${expected[i]}`);
   }
 }

@@ -1,5 +1,5 @@
 import type { AttentionConfig } from "headscope";
-import type { Random } from "./random.ts";
+import type { Random } from "./random.js";
 
 export interface DrawnWeights {
   layout: "in-out" | "out-in";
@@ -38,7 +38,8 @@ export function drawWeights(c: AttentionConfig, random: Random, layout: "in-out"
 /** [rows,columns] to [columns,rows]. */
 export function transposed(matrix: Float32Array, rows: number, columns: number): Float32Array {
   const out = new Float32Array(matrix.length);
-  for (let r = 0; r < rows; ++r) for (let c = 0; c < columns; ++c) out[c * rows + r] = matrix[r * columns + c] as number;
+  for (let r = 0; r < rows; ++r)
+    for (let c = 0; c < columns; ++c) out[c * rows + r] = matrix[r * columns + c] as number;
   return out;
 }
 

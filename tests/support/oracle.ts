@@ -1,6 +1,6 @@
 import type { AttentionConfig, AttentionOptions, AttentionWeights, ForwardOptions, Tensor, Want } from "headscope";
-import { product } from "./random.ts";
-import type { Exact } from "./tensor.ts";
+import { product } from "./random.js";
+import type { Exact } from "./tensor.js";
 
 // Multi-head attention in double precision, written from the formula and nothing else:
 //
@@ -165,11 +165,11 @@ export function exactAttention(q: Source, k: Source, v: Source, options: AnyOpti
   };
 }
 
-export type ResolvedConfig = Required<Omit<AttentionConfig, "softcap" | "rope">> &
-  Pick<AttentionConfig, "softcap" | "rope">;
+type Sizes = "numKVHeads" | "headDim" | "valueHeadDim" | "keyDim" | "valueDim" | "outDim" | "scale";
+export type ExactConfig = Omit<AttentionConfig, Sizes> & Record<Sizes, number>;
 
 /** The defaults of AttentionConfig. Without wo the output is the concatenation. */
-export function resolveConfig(config: AttentionConfig, hasOutputProjection = true): ResolvedConfig {
+export function resolveConfig(config: AttentionConfig, hasOutputProjection = true): ExactConfig {
   const headDim = config.headDim ?? config.dModel / config.numHeads;
   const valueHeadDim = config.valueHeadDim ?? headDim;
   const keyDim = config.keyDim ?? config.dModel;
@@ -192,12 +192,20 @@ interface Projection {
   bias?: Numbers | undefined;
 }
 
-function projection(layout: string, w: Numbers, inputs: number, outputs: number, first = 0, total = outputs): Projection {
+function projection(
+  layout: string,
+  w: Numbers,
+  inputs: number,
+  outputs: number,
+  first = 0,
+  total = outputs,
+): Projection {
   if (w.length !== inputs * total) throw new Error(`weight holds ${w.length} values, expected ${inputs} × ${total}`);
   return {
     in: inputs,
     out: outputs,
-    at: (i, o) => (layout === "in-out" ? (w[i * total + first + o] as number) : (w[(first + o) * inputs + i] as number)),
+    at: (i, o) =>
+      layout === "in-out" ? (w[i * total + first + o] as number) : (w[(first + o) * inputs + i] as number),
   };
 }
 
@@ -236,7 +244,7 @@ export class ExactCache {
 
 /** The projection-owning layer. */
 export class ExactLayer {
-  readonly config: ResolvedConfig;
+  readonly config: ExactConfig;
   readonly #q: Projection;
   readonly #k: Projection;
   readonly #v: Projection;
@@ -329,13 +337,21 @@ export class ExactLayer {
   }
 
   /** [B,R,N·w] to [B,N,R,w]. */
-  #heads(x: Float64Array, batch: number, rows: number, heads: number, width: number): { data: Float64Array; shape: number[] } {
+  #heads(
+    x: Float64Array,
+    batch: number,
+    rows: number,
+    heads: number,
+    width: number,
+  ): { data: Float64Array; shape: number[] } {
     const data = new Float64Array(x.length);
     for (let b = 0; b < batch; ++b)
       for (let h = 0; h < heads; ++h)
         for (let r = 0; r < rows; ++r)
           for (let d = 0; d < width; ++d)
-            data[((b * heads + h) * rows + r) * width + d] = x[(b * rows + r) * heads * width + h * width + d] as number;
+            data[((b * heads + h) * rows + r) * width + d] = x[
+              (b * rows + r) * heads * width + h * width + d
+            ] as number;
     return { data, shape: [batch, heads, rows, width] };
   }
 
@@ -345,7 +361,10 @@ export class ExactLayer {
     const width = this.config.headDim;
     const dims = rope.dims ?? width;
     for (let r = 0; r < rows; ++r) {
-      const angles = Array.from({ length: dims / 2 }, (_, p) => (firstPosition + r) / (rope.base ?? 10000) ** ((2 * p) / dims));
+      const angles = Array.from(
+        { length: dims / 2 },
+        (_, p) => (firstPosition + r) / (rope.base ?? 10000) ** ((2 * p) / dims),
+      );
       const cos = angles.map(Math.cos);
       const sin = angles.map(Math.sin);
       for (let h = 0; h < heads; ++h) rotate(x, (h * rows + r) * width, cos, sin, rope.pairing);

@@ -1,11 +1,15 @@
-import { fromFloat16 } from "./float16.ts";
-import { product } from "./random.ts";
+import type { Want } from "headscope";
+import { fromFloat16 } from "./float16.js";
+import { product } from "./random.js";
 
 /** A tensor in double precision: what the oracle returns and what expected values are read into. */
 export interface Exact {
   readonly data: Float64Array;
   readonly shape: readonly number[];
 }
+
+/** Results that are tensors. */
+export type TensorWant = Exclude<Want, "trace">;
 
 /** As the conformance files store it: little-endian bytes in base64. */
 export interface StoredTensor {
