@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { eachVariant } from "../variants.js";
 import { withConformance } from "./data.js";
 import { onnxCase, onnxNames } from "./onnx.js";
-import { runCase } from "./run.js";
+import { runCases } from "./run.js";
 
 withConformance("ONNX Attention 76 and its window cases 11", () => {
   const names = onnxNames();
@@ -13,7 +13,8 @@ withConformance("ONNX Attention 76 and its window cases 11", () => {
     assert.equal(names.window.length, 11);
   });
 
-  for (const name of [...names.attention, ...names.window]) {
-    eachVariant(`ONNX ${name}`, (hs) => runCase(hs, onnxCase(name)));
-  }
+  const attention = names.attention.map(onnxCase);
+  const window = names.window.map(onnxCase);
+  eachVariant(`ONNX Attention: ${attention.length} cases`, (hs, t) => runCases(hs, t, attention));
+  eachVariant(`ONNX Attention with a window: ${window.length} cases`, (hs, t) => runCases(hs, t, window));
 });

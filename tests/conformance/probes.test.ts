@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { eachVariant } from "../variants.js";
 import { withConformance } from "./data.js";
 import { probeCases } from "./probes.js";
-import { runCase } from "./run.js";
+import { runCases } from "./run.js";
 
 withConformance("probes 41", () => {
   const cases = probeCases();
@@ -12,5 +12,5 @@ withConformance("probes 41", () => {
     assert.equal(cases.length, 41);
   });
 
-  for (const c of cases) eachVariant(c.name, (hs) => runCase(hs, c));
+  eachVariant(`probes: ${cases.length} cases`, (hs, t) => runCases(hs, t, cases));
 });

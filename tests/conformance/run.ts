@@ -1,3 +1,4 @@
+import type { TestContext } from "node:test";
 import type { ForwardOptions, Headscope, Tensor, Want } from "headscope";
 import { assertClose, type Tolerance } from "../support/compare.js";
 import type { AttentionCall, ConformanceCase, LayerCall } from "./cases.js";
@@ -48,4 +49,9 @@ function runLayer(hs: Headscope, name: string, call: LayerCall, tolerance: Toler
 export function runCase(hs: Headscope, c: ConformanceCase): void {
   for (const call of c.attention) runAttention(hs, c.name, call, c.tolerance);
   for (const call of c.layer) runLayer(hs, `${c.name} as a layer`, call, c.tolerance);
+}
+
+/** A subtest for each case over one instance: hundreds of calls of ever changing shapes share its memory. */
+export async function runCases(hs: Headscope, t: TestContext, cases: Iterable<ConformanceCase>): Promise<void> {
+  for (const c of cases) await t.test(c.name, () => runCase(hs, c));
 }
