@@ -30,4 +30,28 @@ void fill_rotary_table(const Rotary& rotary, int64_t first, size_t positions, fl
 void rotate(const Rotary& rotary, const float* table, size_t rows, size_t heads, size_t head_dim, size_t stride,
             float* x);
 
+/// y = (x − mean(x)) / √(variance(x) + epsilon) · weight + bias, each row by itself (Ba et al. 2016; the variance is
+/// divided by the width). bias may be null. x and y may be the same. Sums in double: within 2 ULP of the largest value.
+void layer_norm(size_t rows, size_t width, const float* x, const float* weight, const float* bias, float epsilon,
+                float* y);
+
+/// y = x / √(mean(x²) + epsilon) · weight (Zhang & Sennrich 2019). x and y may be the same.
+void rms_norm(size_t rows, size_t width, const float* x, const float* weight, float epsilon, float* y);
+
+enum class Activation : uint32_t {
+  gelu_tanh = 0,  // x/2 · (1 + tanh(√(2/π) · (x + 0.044715 x³))): GPT-2's gelu_new (Hendrycks & Gimpel 2016)
+  gelu_erf = 1,   // x/2 · (1 + erf(x / √2)): BERT
+  silu = 2,       // x / (1 + e^−x): the gate of SwiGLU (Shazeer 2020)
+  relu = 3,
+};
+
+/// x[i] = activation(x[i]), in place; absolute error within 4e-7 · max(1, |x|).
+void activate(Activation activation, float* x, size_t n);
+
+/// x[i] += y[i]: a residual connection.
+void add_in_place(float* x, const float* y, size_t n);
+
+/// x[i] *= y[i]: a gate.
+void multiply_in_place(float* x, const float* y, size_t n);
+
 }  // namespace headscope

@@ -2,19 +2,11 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
-#include "matmul.h"
 
 namespace headscope {
 namespace {
-
-void pack(WeightLayout layout, const WeightMatrix& matrix, size_t depth, size_t columns, float* packed) {
-  if (layout == WeightLayout::in_out) {
-    pack_in_out(matrix.data, matrix.stride, depth, columns, packed);
-  } else {
-    pack_out_in(matrix.data, matrix.stride, depth, columns, packed);
-  }
-}
 
 /// [B, T, heads, width] → [B, heads, T, width].
 void split_heads(const float* rows, size_t batch, size_t length, size_t heads, size_t width, float* to) {
@@ -77,62 +69,30 @@ void copy_key_values(const ForwardCall& call, const KeyValues& key_values, size_
 
 }  // namespace
 
-Layer* Layer::create(const LayerConfig& config, const LayerWeights& weights) {
+Layer* Layer::create(const LayerConfig& config, const LayerWeights& w) {
+  const size_t o_depth = config.num_heads * config.value_head_dim;
+  Linear query, key, value, output;
+  const Status packed[] = {
+      query.pack(w.layout, w.query, config.model_dim, config.num_heads * config.head_dim, w.query_bias),
+      key.pack(w.layout, w.key, config.key_dim, config.num_kv_heads * config.head_dim, w.key_bias),
+      value.pack(w.layout, w.value, config.value_dim, config.num_kv_heads * config.value_head_dim, w.value_bias),
+      w.output.data != nullptr ? output.pack(w.layout, w.output, o_depth, config.out_dim, w.output_bias) : Status::ok,
+  };
+  for (const Status status : packed) {
+    if (status != Status::ok) return nullptr;
+  }
+  return create(config, query, key, value, output);
+}
+
+Layer* Layer::create(const LayerConfig& config, Linear& query, Linear& key, Linear& value, Linear& output) {
   auto* layer = new (std::nothrow) Layer;
   if (layer == nullptr) return nullptr;
   layer->config_ = config;
-  const size_t q_columns = config.num_heads * config.head_dim;
-  const size_t k_columns = config.num_kv_heads * config.head_dim;
-  const size_t v_columns = config.num_kv_heads * config.value_head_dim;
-  const size_t o_depth = config.num_heads * config.value_head_dim;
-
-  struct Part {
-    Projection* projection;
-    const WeightMatrix* matrix;
-    const float* bias;
-    size_t depth;
-    size_t columns;
-  };
-  const Part parts[] = {
-      {&layer->query_, &weights.query, weights.query_bias, config.model_dim, q_columns},
-      {&layer->key_, &weights.key, weights.key_bias, config.key_dim, k_columns},
-      {&layer->value_, &weights.value, weights.value_bias, config.value_dim, v_columns},
-      {&layer->output_, &weights.output, weights.output_bias, o_depth, config.out_dim},
-  };
-
-  uint64_t floats = 0;
-  for (const Part& part : parts) {
-    if (part.matrix->data == nullptr) continue;
-    const uint64_t columns = padded_columns(part.columns);
-    floats += Workspace::need(columns * part.depth);
-    if (part.bias != nullptr) floats += Workspace::need(columns);
-  }
-  if (!layer->memory_.reserve(floats * sizeof(float))) {
-    delete layer;
-    return nullptr;
-  }
-
-  float* next = layer->memory_.as<float>();
-  for (const Part& part : parts) {
-    if (part.matrix->data == nullptr) continue;
-    const size_t columns = padded_columns(part.columns);
-    Projection& projection = *part.projection;
-    projection.depth = part.depth;
-    projection.columns = part.columns;
-    projection.packed = next;
-    pack(weights.layout, *part.matrix, part.depth, part.columns, next);
-    next += Workspace::need(static_cast<uint64_t>(columns) * part.depth);
-    if (part.bias != nullptr) {
-      projection.bias = next;
-      std::fill(std::copy_n(part.bias, part.columns, next), next + columns, 0.0F);
-      next += Workspace::need(columns);
-    }
-  }
+  layer->query_ = std::move(query);
+  layer->key_ = std::move(key);
+  layer->value_ = std::move(value);
+  layer->output_ = std::move(output);
   return layer;
-}
-
-void Layer::Projection::apply(size_t rows, const float* x, float* y) const {
-  multiply(rows, depth, columns, x, depth, packed, depth * kPanel, bias, y, columns);
 }
 
 Status Layer::forward(const ForwardCall& call, KVCache* cache, Workspace& workspace) const {
@@ -152,7 +112,7 @@ Status Layer::forward(const ForwardCall& call, KVCache* cache, Workspace& worksp
   // Plan all memory before anything is changed. Rows of k and v are needed until they are packed, the concatenation
   // only afterwards, so they share an area.
   AttentionProblem problem = problem_of(c, call, keys);
-  const bool has_output_projection = output_.packed != nullptr;
+  const bool has_output_projection = !output_.empty();
   const bool own_concat = call.concat == nullptr && (has_output_projection || call.contributions != nullptr);
   const LocalKeyValues local(c, call.batch, cache != nullptr ? 0 : keys);
   const uint64_t q_floats = Workspace::need(saturating_product(query_rows, q_width));
@@ -162,7 +122,10 @@ Status Layer::forward(const ForwardCall& call, KVCache* cache, Workspace& worksp
   const uint64_t shared_floats = std::max(k_floats + v_floats, concat_floats);
   const uint64_t query_table_floats = Workspace::need(rotary_table_floats(c.rotary, call.queries));
   const uint64_t key_table_floats = Workspace::need(rotary_table_floats(c.rotary, call.new_keys));
-  const uint64_t scratch_floats = attention_scratch(problem);
+  const uint64_t scratch_floats = std::max({attention_scratch(problem), query_.scratch(query_rows, call.numerics),
+                                            key_.scratch(key_rows, call.numerics),
+                                            value_.scratch(key_rows, call.numerics),
+                                            output_.scratch(query_rows, call.numerics)});
   if (!workspace.reserve(q_floats + shared_floats + local.floats + local.flag_floats + query_table_floats +
                          key_table_floats + scratch_floats)) {
     return Status::out_of_memory;
@@ -183,9 +146,12 @@ Status Layer::forward(const ForwardCall& call, KVCache* cache, Workspace& worksp
   float* scratch = workspace.take(scratch_floats);
 
   // 1. Projections.
-  query_.apply(static_cast<size_t>(query_rows), call.query, q);
-  key_.apply(static_cast<size_t>(key_rows), call.key, k);
-  value_.apply(static_cast<size_t>(key_rows), call.value, v);
+  const auto project = [&](const Linear& linear, uint64_t rows, const float* x, float* y) {
+    linear.apply(static_cast<size_t>(rows), x, linear.depth(), y, linear.columns(), call.numerics, scratch);
+  };
+  project(query_, query_rows, call.query, q);
+  project(key_, key_rows, call.key, k);
+  project(value_, key_rows, call.value, v);
 
   // 2. Rotary turn by absolute position: query i at i + offset, new key j at past + j.
   if (c.rotary.pairing != RotaryPairing::none) {
@@ -195,6 +161,12 @@ Status Layer::forward(const ForwardCall& call, KVCache* cache, Workspace& worksp
       rotate(c.rotary, query_table, call.queries, c.num_heads, c.head_dim, q_width, q + b * call.queries * q_width);
       rotate(c.rotary, key_table, call.new_keys, c.num_kv_heads, c.head_dim, k_width, k + b * call.new_keys * k_width);
     }
+  }
+  if (call.numerics == Numerics::ggml) {
+    // llama.cpp keeps K and V in half precision, and a product with halves rounds its other side to halves as well.
+    round_like_ggml(TensorType::f16, q, static_cast<size_t>(query_rows) * q_width);
+    round_like_ggml(TensorType::f16, k, static_cast<size_t>(key_rows) * k_width);
+    round_like_ggml(TensorType::f16, v, static_cast<size_t>(key_rows) * v_width);
   }
   if (call.q != nullptr) split_heads(q, call.batch, call.queries, c.num_heads, c.head_dim, call.q);
 
@@ -216,7 +188,7 @@ Status Layer::forward(const ForwardCall& call, KVCache* cache, Workspace& worksp
 
   // 5. Output projection, whole and head by head.
   if (has_output_projection) {
-    output_.apply(static_cast<size_t>(query_rows), concat, call.output);
+    project(output_, query_rows, concat, call.output);
   } else if (concat != call.output) {
     std::copy_n(concat, query_rows * o_width, call.output);
   }
@@ -224,9 +196,8 @@ Status Layer::forward(const ForwardCall& call, KVCache* cache, Workspace& worksp
     for (size_t b = 0; b < call.batch; ++b) {
       for (size_t h = 0; h < c.num_heads; ++h) {
         const size_t first = h * c.value_head_dim;
-        multiply(call.queries, c.value_head_dim, c.out_dim, concat + b * call.queries * o_width + first, o_width,
-                 output_.packed + first * kPanel, output_.depth * kPanel, nullptr,
-                 call.contributions + (b * c.num_heads + h) * call.queries * c.out_dim, c.out_dim);
+        output_.apply_rows(call.queries, first, c.value_head_dim, concat + b * call.queries * o_width + first, o_width,
+                           call.contributions + (b * c.num_heads + h) * call.queries * c.out_dim, c.out_dim, scratch);
       }
     }
   }

@@ -16,15 +16,11 @@
 #include "attention.h"
 #include "blocks.h"
 #include "kv_cache.h"
+#include "linear.h"
 #include "memory.h"
 #include "status.h"
 
 namespace headscope {
-
-enum class WeightLayout : uint32_t {
-  in_out = 0,  // y = x · W, W [in, out]
-  out_in = 1,  // y = x · Wᵀ, W [out, in]
-};
 
 struct LayerConfig {
   size_t model_dim = 0;   // D, width of the query source
@@ -38,13 +34,7 @@ struct LayerConfig {
   Rotary rotary;
 };
 
-/// One matrix as the caller holds it. `stride` is the distance between its stored rows, which is more than a row
-/// where it is part of a fused matrix.
-struct WeightMatrix {
-  const float* data = nullptr;
-  size_t stride = 0;
-};
-
+/// Weights in float32.
 struct LayerWeights {
   WeightLayout layout = WeightLayout::in_out;
   WeightMatrix query, key, value;
@@ -67,6 +57,7 @@ struct ForwardCall {
   float softcap = 0.0F;
   Mask mask;
   const float* head_gate = nullptr;  // [H]
+  Numerics numerics = Numerics::f32;  // ggml: stored products as in linear.h, and q, k, v rounded to half precision
 
   float* output = nullptr;   // [B, T, outDim]
   float* weights = nullptr;  // [B, H, T, S]
@@ -82,8 +73,12 @@ struct ForwardCall {
 
 class Layer {
  public:
-  /// Packs the weights; the caller's memory is not needed afterwards. Null when out of memory.
+  /// Packs float32 weights; the caller's memory is not needed afterwards. Null when out of memory.
   static Layer* create(const LayerConfig& config, const LayerWeights& weights);
+
+  /// Takes over projections that are there already, of the widths that the config asks for; an empty `output` means no
+  /// output projection. They are moved from only on success. Null when out of memory.
+  static Layer* create(const LayerConfig& config, Linear& query, Linear& key, Linear& value, Linear& output);
 
   /// Runs one call. With a cache (of this layer's G, dk and dv, and the call's batch) the new keys are appended to
   /// it once everything has succeeded; on any other status it is as before.
@@ -92,20 +87,10 @@ class Layer {
   [[nodiscard]] const LayerConfig& config() const { return config_; }
 
  private:
-  struct Projection {
-    const float* packed = nullptr;
-    const float* bias = nullptr;  // padded to whole panels, or null
-    size_t depth = 0;
-    size_t columns = 0;
-
-    void apply(size_t rows, const float* x, float* y) const;
-  };
-
   Layer() = default;
 
   LayerConfig config_;
-  Buffer memory_;
-  Projection query_, key_, value_, output_;
+  Linear query_, key_, value_, output_;
 };
 
 /// Attention alone, on heads that are projected already: the call's query is [B, H, T, dk], its key [B, G, S, dk],

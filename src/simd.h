@@ -111,8 +111,32 @@ inline void transpose(Vec& a, Vec& b, Vec& c, Vec& d) {
 #endif
 }
 
+/// 16 signed bytes as floats.
+inline void widen_int8(const int8_t* from, Vec (&to)[4]) {
+#if defined(__wasm__)
+  const v128_t bytes = wasm_v128_load(from);
+  const v128_t low = wasm_i16x8_extend_low_i8x16(bytes);
+  const v128_t high = wasm_i16x8_extend_high_i8x16(bytes);
+  to[0] = Vec(wasm_f32x4_convert_i32x4(wasm_i32x4_extend_low_i16x8(low)));
+  to[1] = Vec(wasm_f32x4_convert_i32x4(wasm_i32x4_extend_high_i16x8(low)));
+  to[2] = Vec(wasm_f32x4_convert_i32x4(wasm_i32x4_extend_low_i16x8(high)));
+  to[3] = Vec(wasm_f32x4_convert_i32x4(wasm_i32x4_extend_high_i16x8(high)));
+#else
+  for (size_t part = 0; part < 4; ++part) {
+    float lanes[kLanes];
+    for (size_t i = 0; i < kLanes; ++i) lanes[i] = static_cast<float>(from[part * kLanes + i]);
+    to[part] = load(lanes);
+  }
+#endif
+}
+
 /// tanh, from xsimd: within 2 ULP, odd, ±1 far out, NaN stays NaN.
 inline Vec tanh(Vec x) { return xsimd::tanh(x); }
+
+/// The error function and e^x for any x, from xsimd: within 2 ULP, NaN stays NaN; e^x is 0 below −87.3 and +Infinity
+/// above 88.7.
+inline Vec erf(Vec x) { return xsimd::erf(x); }
+inline Vec exp(Vec x) { return xsimd::exp(x); }
 
 /// e^x for x ≤ 0: largest error 1.0 ULP on [−87.3, 0]; 0 below −88 (−Infinity included), where the true value
 /// is under the smallest normal float; NaN stays NaN; e^0 is exactly 1, so equal scores give equal weights.

@@ -1,0 +1,122 @@
+#include "linear.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "matmul.h"
+
+namespace headscope {
+
+Status Linear::keep_bias(const float* bias) {
+  if (bias == nullptr) return Status::ok;
+  const size_t padded = padded_columns(columns_);
+  if (!bias_.reserve(uint64_t{padded} * sizeof(float))) return Status::out_of_memory;
+  float* to = bias_.as<float>();
+  std::fill(std::copy_n(bias, columns_, to), to + padded, 0.0F);
+  return Status::ok;
+}
+
+Status Linear::pack(WeightLayout layout, const WeightMatrix& matrix, size_t depth, size_t columns,
+                    const float* bias) {
+  layout_ = layout;
+  packed_ = true;
+  depth_ = depth;
+  columns_ = columns;
+  const uint64_t floats = saturating_product(padded_columns(columns), depth);
+  if (!weights_.reserve(saturating_product(floats, sizeof(float)))) return Status::out_of_memory;
+  if (layout == WeightLayout::in_out) {
+    pack_in_out(matrix.data, matrix.stride, depth, columns, weights_.as<float>());
+  } else {
+    pack_out_in(matrix.data, matrix.stride, depth, columns, weights_.as<float>());
+  }
+  return keep_bias(bias);
+}
+
+Status Linear::keep(WeightLayout layout, TensorType type, const void* data, size_t row_bytes, size_t depth,
+                    size_t columns, const float* bias) {
+  const size_t block = block_values(type);
+  const bool out_in = layout == WeightLayout::out_in;
+  if (block == 0 || (!out_in && block != 1) || depth % block != 0) return Status::bad_argument;
+  layout_ = layout;
+  type_ = type;
+  packed_ = false;
+  depth_ = depth;
+  columns_ = columns;
+  const size_t rows = out_in ? columns : depth;
+  const size_t bytes = stored_bytes(type, out_in ? depth : columns);
+  if (!weights_.reserve(saturating_product(rows, bytes))) return Status::out_of_memory;
+  for (size_t row = 0; row < rows; ++row) {
+    std::memcpy(weights_.as<uint8_t>() + row * bytes, static_cast<const uint8_t*>(data) + row * row_bytes, bytes);
+  }
+  return keep_bias(bias);
+}
+
+uint64_t Linear::scratch(uint64_t rows, Numerics numerics) const {
+  if (packed_) return 0;
+  // A panel, the eight columns as they are decoded, and x where it has to be rounded.
+  const uint64_t rounded = numerics == Numerics::ggml ? saturating_product(rows, depth_) : 0;
+  return Workspace::need(2 * kPanel * uint64_t{depth_}) + Workspace::need(rounded);
+}
+
+void Linear::apply(size_t rows, const float* x, size_t x_stride, float* y, size_t y_stride, Numerics numerics,
+                   float* scratch) const {
+  const float* bias = bias_.as<float>();
+  if (packed_) {
+    multiply(rows, depth_, columns_, x, x_stride, weights_.as<float>(), depth_ * kPanel, bias, y, y_stride);
+    return;
+  }
+  if (numerics == Numerics::ggml) {
+    float* rounded = scratch + Workspace::need(2 * kPanel * uint64_t{depth_});
+    for (size_t r = 0; r < rows; ++r) {
+      std::copy_n(x + r * x_stride, depth_, rounded + r * depth_);
+      round_like_ggml(type_, rounded + r * depth_, depth_);
+    }
+    x = rounded;
+    x_stride = depth_;
+  }
+  multiply_stored(rows, 0, depth_, x, x_stride, bias, y, y_stride, scratch);
+}
+
+void Linear::apply_rows(size_t rows, size_t first, size_t count, const float* x, size_t x_stride, float* y,
+                        size_t y_stride, float* scratch) const {
+  if (packed_) {
+    multiply(rows, count, columns_, x, x_stride, weights_.as<float>() + first * kPanel, depth_ * kPanel, nullptr, y,
+             y_stride);
+  } else {
+    multiply_stored(rows, first, count, x, x_stride, nullptr, y, y_stride, scratch);
+  }
+}
+
+void Linear::multiply_stored(size_t rows, size_t first, size_t count, const float* x, size_t x_stride,
+                             const float* bias, float* y, size_t y_stride, float* scratch) const {
+  float* panel = scratch;
+  float* values = scratch + kPanel * depth_;
+  for (size_t n = 0; n < columns_; n += kPanel) {
+    const size_t width = std::min(kPanel, columns_ - n);
+    decode_panel(n, width, values, panel);
+    for_each_tile(rows, [&](size_t row, size_t tile_rows) {
+      multiply_tile(tile_rows, count, x + row * x_stride, x_stride, panel + first * kPanel,
+                    bias != nullptr ? Start::bias : Start::zero, bias != nullptr ? bias + n : nullptr,
+                    y + row * y_stride + n, y_stride, width);
+    });
+  }
+}
+
+void Linear::decode_panel(size_t column, size_t width, float* values, float* panel) const {
+  const auto* stored = weights_.as<const uint8_t>();
+  if (layout_ == WeightLayout::out_in) {
+    const size_t row_bytes = stored_bytes(type_, depth_);
+    for (size_t n = 0; n < width; ++n) {
+      dequantize(type_, stored + (column + n) * row_bytes, depth_, values + n * depth_);
+    }
+    pack_out_in(values, depth_, depth_, width, panel);
+  } else {
+    const size_t value_bytes = block_bytes(type_);
+    for (size_t k = 0; k < depth_; ++k, panel += kPanel) {
+      dequantize(type_, stored + (k * columns_ + column) * value_bytes, width, panel);
+      std::fill(panel + width, panel + kPanel, 0.0F);
+    }
+  }
+}
+
+}  // namespace headscope

@@ -1,0 +1,357 @@
+// Stored weights: half precision bit by bit, every block format against its definition written out value by value,
+// products with stored weights against products with the same weights decoded first, and what a model's block needs.
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <memory>
+
+#include "../../src/blocks.h"
+#include "../../src/dequantize.h"
+#include "../../src/linear.h"
+#include "../../src/multi_head.h"
+#include "../../src/reference.h"
+#include "check.h"
+
+using namespace headscope;
+
+namespace {
+
+const TensorType kTypes[] = {TensorType::f32,  TensorType::f16,  TensorType::bf16, TensorType::q4_0, TensorType::q4_1,
+                             TensorType::q5_0, TensorType::q5_1, TensorType::q8_0, TensorType::q2_k, TensorType::q3_k,
+                             TensorType::q4_k, TensorType::q5_k, TensorType::q6_k};
+
+double half_by_definition(uint16_t half) {
+  const double sign = (half & 0x8000) != 0 ? -1.0 : 1.0;
+  const int exponent = half >> 10 & 31;
+  const int mantissa = half & 1023;
+  if (exponent == 31) return mantissa == 0 ? sign * INFINITY : NAN;
+  if (exponent == 0) return sign * std::ldexp(mantissa, -24);
+  return sign * std::ldexp(1024 + mantissa, exponent - 25);
+}
+
+void halves_are_exact() {
+  for (uint32_t half = 0; half < 0x10000; ++half) {
+    const auto bits = static_cast<uint16_t>(half);
+    const float x = half_to_float(bits);
+    const double expected = half_by_definition(bits);
+    CHECK(std::isnan(expected) ? std::isnan(x) : static_cast<double>(x) == expected);
+    CHECK(std::isnan(expected) || std::signbit(x) == std::signbit(expected));
+    CHECK(std::isnan(expected) || float_to_half(x) == bits);
+  }
+  // Between two halves: nearest, ties to even, monotone; and past the largest.
+  for (uint32_t half = 0; half + 1 < 0x7C00; ++half) {
+    const float low = half_to_float(static_cast<uint16_t>(half));
+    const float high = half_to_float(static_cast<uint16_t>(half + 1));
+    const float middle = low + (high - low) / 2;
+    CHECK(float_to_half(middle) == (half % 2 == 0 ? half : half + 1));
+    CHECK(float_to_half(std::nextafter(middle, 0.0F)) == half);
+    CHECK(float_to_half(std::nextafter(middle, 1e9F)) == half + 1);
+  }
+  CHECK(float_to_half(65519.0F) == 0x7BFF);
+  CHECK(float_to_half(65520.0F) == 0x7C00);
+  CHECK(float_to_half(-1e30F) == 0xFC00);
+  CHECK(std::isnan(half_to_float(float_to_half(std::numeric_limits<float>::quiet_NaN()))));
+}
+
+float half_at(const uint8_t* from) { return half_to_float(static_cast<uint16_t>(from[0] + 256 * from[1])); }
+
+/// Value i of a block, from the format's definition, one value at a time.
+float value_by_definition(TensorType type, const uint8_t* b, int i) {
+  const auto nibble = [&](const uint8_t* from) { return i < 16 ? from[i] % 16 : from[i - 16] / 16; };
+  const auto bit = [](const uint8_t* from, int at) { return from[at / 8] >> (at % 8) & 1; };
+  const auto six = [&](const uint8_t* s, int j, bool minimum) {
+    if (j < 4) return s[j + (minimum ? 4 : 0)] & 63;
+    return minimum ? s[j + 4] / 16 + 16 * (s[j] / 64) : s[j + 4] % 16 + 16 * (s[j - 4] / 64);
+  };
+  switch (type) {
+    case TensorType::q4_0: return half_at(b) * static_cast<float>(nibble(b + 2) - 8);
+    case TensorType::q4_1: return half_at(b) * static_cast<float>(nibble(b + 4)) + half_at(b + 2);
+    case TensorType::q5_0: return half_at(b) * static_cast<float>(nibble(b + 6) + 16 * bit(b + 2, i) - 16);
+    case TensorType::q5_1:
+      return half_at(b) * static_cast<float>(nibble(b + 8) + 16 * bit(b + 4, i)) + half_at(b + 2);
+    case TensorType::q8_0: return half_at(b) * static_cast<float>(static_cast<int8_t>(b[2 + i]));
+    case TensorType::q2_k: {
+      const int q = b[16 + i / 128 * 32 + i % 32] >> (i % 128 / 32 * 2) & 3;
+      const float scaled = half_at(b + 80) * static_cast<float>(b[i / 16] % 16) * static_cast<float>(q);
+      return scaled - half_at(b + 82) * static_cast<float>(b[i / 16] / 16);
+    }
+    case TensorType::q3_k: {
+      const int low = b[32 + i / 128 * 32 + i % 32] >> (i % 128 / 32 * 2) & 3;
+      const int high = b[i % 32] >> (i / 32) & 1;
+      const int g = i / 16;
+      const uint8_t* s = b + 96;
+      const int scale = (g < 8 ? s[g] % 16 : s[g - 8] / 16) + 16 * (s[8 + g % 4] >> (g / 4 * 2) & 3);
+      return half_at(b + 108) * static_cast<float>(scale - 32) * static_cast<float>(low + 4 * high - 4);
+    }
+    case TensorType::q4_k:
+    case TensorType::q5_k: {
+      const bool five = type == TensorType::q5_k;
+      const int g = i / 32;
+      const uint8_t* nibbles = b + (five ? 48 : 16);
+      int q = nibbles[i / 64 * 32 + i % 32] >> (g % 2 * 4) & 15;
+      if (five) q += 16 * (b[16 + i % 32] >> g & 1);
+      const float scaled = half_at(b) * static_cast<float>(six(b + 4, g, false)) * static_cast<float>(q);
+      return scaled - half_at(b + 2) * static_cast<float>(six(b + 4, g, true));
+    }
+    case TensorType::q6_k: {
+      const int within = i % 128;
+      const int low = b[i / 128 * 64 + within % 64] >> (within / 64 * 4) & 15;
+      const int high = b[128 + i / 128 * 32 + within % 32] >> (within / 32 * 2) & 3;
+      const auto scale = static_cast<float>(static_cast<int8_t>(b[192 + i / 16]));
+      return half_at(b + 208) * scale * static_cast<float>(low + 16 * high - 32);
+    }
+    case TensorType::f32: {
+      float x;
+      std::memcpy(&x, b, sizeof x);
+      return x;
+    }
+    case TensorType::f16: return half_at(b);
+    case TensorType::bf16: return std::bit_cast<float>(static_cast<uint32_t>(b[0] + 256 * b[1]) << 16);
+  }
+  return 0.0F;
+}
+
+/// Random blocks whose halves are small normal numbers, so that every value is finite.
+std::vector<uint8_t> random_blocks(check::Random& random, TensorType type, size_t blocks) {
+  const size_t bytes = block_bytes(type);
+  std::vector<uint8_t> data(blocks * bytes);
+  for (uint8_t& x : data) x = static_cast<uint8_t>(random.next() >> 40);
+  std::vector<size_t> halves;
+  if (type == TensorType::q2_k) halves = {80, 82};
+  if (type == TensorType::q3_k) halves = {108};
+  if (type == TensorType::q6_k) halves = {208};
+  if (type == TensorType::q4_0 || type == TensorType::q5_0 || type == TensorType::q8_0) halves = {0};
+  if (type == TensorType::q4_1 || type == TensorType::q5_1 || type == TensorType::q4_k || type == TensorType::q5_k) {
+    halves = {0, 2};
+  }
+  for (size_t block = 0; block < blocks; ++block) {
+    uint8_t* at = data.data() + block * bytes;
+    if (halves.empty()) {
+      const float x = random.value();
+      const uint32_t bits = std::bit_cast<uint32_t>(x);
+      const uint16_t half = float_to_half(x);
+      if (type == TensorType::f32) std::memcpy(at, &bits, 4);
+      if (type == TensorType::f16) std::memcpy(at, &half, 2);
+      if (type == TensorType::bf16) std::memcpy(at, reinterpret_cast<const uint8_t*>(&bits) + 2, 2);
+    }
+    for (const size_t half : halves) {
+      const uint16_t bits = float_to_half(random.value() * 0.02F);
+      std::memcpy(at + half, &bits, 2);
+    }
+  }
+  return data;
+}
+
+void blocks_are_exact() {
+  check::Random random(11);
+  for (const TensorType type : kTypes) {
+    const size_t values = block_values(type);
+    const std::vector<uint8_t> data = random_blocks(random, type, 40);
+    check::Guarded decoded(40 * values);
+    dequantize(type, data.data(), 40 * values, decoded.data());
+    CHECK(decoded.intact() && decoded.filled());
+    for (size_t i = 0; i < 40 * values; ++i) {
+      const uint8_t* block = data.data() + i / values * block_bytes(type);
+      CHECK(decoded.data()[i] == value_by_definition(type, block, static_cast<int>(i % values)));
+    }
+  }
+}
+
+void stored_products_equal_decoded_ones() {
+  check::Random random(12);
+  for (const TensorType type : kTypes) {
+    const size_t depth = block_values(type) == 1 ? 37 : 2 * block_values(type);
+    for (const size_t columns : {size_t{1}, size_t{8}, size_t{19}}) {
+      const std::vector<uint8_t> data = random_blocks(random, type, columns * depth / block_values(type));
+      std::vector<float> decoded(columns * depth);
+      dequantize(type, data.data(), decoded.size(), decoded.data());
+      const std::vector<float> bias = random.values(columns);
+      Linear stored;
+      Linear packed;
+      CHECK(stored.keep(WeightLayout::out_in, type, data.data(), stored_bytes(type, depth), depth, columns,
+                        bias.data()) == Status::ok);
+      CHECK(packed.pack(WeightLayout::out_in, {decoded.data(), depth}, depth, columns, bias.data()) == Status::ok);
+      for (const size_t rows : {size_t{1}, size_t{4}, size_t{7}}) {
+        const std::vector<float> x = random.values(rows * depth);
+        std::vector<float> scratch(stored.scratch(rows, Numerics::ggml));
+        std::vector<float> expected(rows * columns);
+        check::Guarded y(rows * columns);
+        packed.apply(rows, x.data(), depth, expected.data(), columns, Numerics::f32, nullptr);
+        stored.apply(rows, x.data(), depth, y.data(), columns, Numerics::f32, scratch.data());
+        CHECK(std::memcmp(y.data(), expected.data(), expected.size() * sizeof(float)) == 0);
+        CHECK(y.intact());
+
+        std::vector<float> rounded = x;
+        for (size_t r = 0; r < rows; ++r) round_like_ggml(type, rounded.data() + r * depth, depth);
+        packed.apply(rows, rounded.data(), depth, expected.data(), columns, Numerics::f32, nullptr);
+        stored.apply(rows, x.data(), depth, y.data(), columns, Numerics::ggml, scratch.data());
+        CHECK(std::memcmp(y.data(), expected.data(), expected.size() * sizeof(float)) == 0);
+
+        packed.apply_rows(rows, 5, 16, x.data(), depth, expected.data(), columns, nullptr);
+        stored.apply_rows(rows, 5, 16, x.data(), depth, y.data(), columns, scratch.data());
+        CHECK(std::memcmp(y.data(), expected.data(), expected.size() * sizeof(float)) == 0);
+      }
+    }
+  }
+  // In-out, as safetensors of GPT-2 have it, cut out of a wider fused matrix.
+  for (const TensorType type : {TensorType::f32, TensorType::f16, TensorType::bf16}) {
+    const std::vector<uint8_t> data = random_blocks(random, type, 12 * 30);
+    std::vector<float> decoded(12 * 30);
+    dequantize(type, data.data(), decoded.size(), decoded.data());
+    Linear stored;
+    Linear packed;
+    CHECK(stored.keep(WeightLayout::in_out, type, data.data() + 10 * block_bytes(type), 30 * block_bytes(type), 12, 10,
+                      nullptr) == Status::ok);
+    CHECK(packed.pack(WeightLayout::in_out, {decoded.data() + 10, 30}, 12, 10, nullptr) == Status::ok);
+    const std::vector<float> x = random.values(3 * 12);
+    std::vector<float> scratch(stored.scratch(3, Numerics::f32));
+    std::vector<float> y(30);
+    std::vector<float> expected(30);
+    stored.apply(3, x.data(), 12, y.data(), 10, Numerics::f32, scratch.data());
+    packed.apply(3, x.data(), 12, expected.data(), 10, Numerics::f32, nullptr);
+    CHECK(y == expected);
+  }
+  Linear refused;
+  CHECK(refused.keep(WeightLayout::out_in, static_cast<TensorType>(99), nullptr, 0, 32, 1, nullptr) ==
+        Status::bad_argument);
+  CHECK(refused.keep(WeightLayout::in_out, TensorType::q8_0, nullptr, 0, 32, 32, nullptr) == Status::bad_argument);
+  CHECK(refused.keep(WeightLayout::out_in, TensorType::q8_0, nullptr, 0, 33, 1, nullptr) == Status::bad_argument);
+}
+
+void rounding_keeps_what_a_block_can_hold() {
+  check::Random random(13);
+  for (const TensorType type : {TensorType::q8_0, TensorType::q4_k}) {
+    const size_t block = block_values(type);
+    std::vector<float> x = random.values(block);
+    const std::vector<float> before = x;
+    round_like_ggml(type, x.data(), block);
+    float largest = 0.0F;
+    for (const float v : before) largest = std::max(largest, std::fabs(v));
+    for (size_t i = 0; i < block; ++i) CHECK(std::fabs(x[i] - before[i]) <= largest / 127.0F * 0.51F);
+    CHECK(x != before);
+    std::vector<float> zeros(block, 0.0F);
+    round_like_ggml(type, zeros.data(), block);
+    for (const float v : zeros) CHECK(v == 0.0F);
+  }
+}
+
+void norms_and_activations() {
+  check::Random random(14);
+  for (const size_t width : {size_t{1}, size_t{5}, size_t{64}, size_t{131}}) {
+    const std::vector<float> x = random.values(3 * width, 30.0F);
+    const std::vector<float> weight = random.values(width);
+    const std::vector<float> bias = random.values(width);
+    std::vector<double> layer;
+    std::vector<double> rms;
+    for (size_t r = 0; r < 3; ++r) {
+      double mean = 0.0;
+      double squares = 0.0;
+      double variance = 0.0;
+      for (size_t i = 0; i < width; ++i) mean += static_cast<double>(x[r * width + i]) / static_cast<double>(width);
+      for (size_t i = 0; i < width; ++i) {
+        const auto v = static_cast<double>(x[r * width + i]);
+        squares += v * v / static_cast<double>(width);
+        variance += (v - mean) * (v - mean) / static_cast<double>(width);
+      }
+      for (size_t i = 0; i < width; ++i) {
+        const auto v = static_cast<double>(x[r * width + i]);
+        layer.push_back((v - mean) / std::sqrt(variance + 1e-5) * static_cast<double>(weight[i]) +
+                        static_cast<double>(bias[i]));
+        rms.push_back(v / std::sqrt(squares + 1e-6) * static_cast<double>(weight[i]));
+      }
+    }
+    check::Guarded y(3 * width);
+    layer_norm(3, width, x.data(), weight.data(), bias.data(), 1e-5F, y.data());
+    check::close(y.data(), layer.data(), layer.size(), 2e-6, "layer norm");
+    rms_norm(3, width, x.data(), weight.data(), 1e-6F, y.data());
+    check::close(y.data(), rms.data(), rms.size(), 2e-6, "rms norm");
+    CHECK(y.intact());
+  }
+
+  std::vector<float> x;
+  for (float v = -12.0F; v <= 12.0F; v += 0.0173F) x.push_back(v);
+  x.insert(x.end(), {0.0F, -0.0F, 1e-20F, 90.0F, -90.0F, 1e4F, -1e4F});
+  const auto expect = [&](Activation activation, auto function, const char* name) {
+    std::vector<float> y = x;
+    activate(activation, y.data(), y.size());
+    for (size_t i = 0; i < x.size(); ++i) {
+      const double expected = function(static_cast<double>(x[i]));
+      check::close(&y[i], &expected, 1, 4e-7 * std::max(1.0, std::fabs(static_cast<double>(x[i]))), name);
+    }
+    float nan = std::numeric_limits<float>::quiet_NaN();
+    activate(activation, &nan, 1);
+    CHECK(std::isnan(nan));
+  };
+  expect(Activation::gelu_tanh, [](double v) {
+    return 0.5 * v * (1.0 + std::tanh(std::sqrt(2.0 / M_PI) * (v + 0.044715 * v * v * v)));
+  }, "gelu tanh");
+  expect(Activation::gelu_erf, [](double v) { return 0.5 * v * (1.0 + std::erf(v / std::sqrt(2.0))); }, "gelu erf");
+  expect(Activation::silu, [](double v) { return v / (1.0 + std::exp(-v)); }, "silu");
+  expect(Activation::relu, [](double v) { return std::max(v, 0.0); }, "relu");
+}
+
+void layer_over_stored_weights_equals_layer_over_decoded_ones() {
+  check::Random random(15);
+  LayerConfig config{64, 64, 64, 32, 4, 2, 16, 16, {}};
+  const auto tensor = [&](size_t columns, size_t depth) {
+    return random_blocks(random, TensorType::q8_0, columns * depth / 32);
+  };
+  const std::vector<uint8_t> stored[4] = {tensor(64, 64), tensor(32, 64), tensor(32, 64), tensor(32, 64)};
+  const size_t columns[4] = {64, 32, 32, 32};
+  std::vector<float> decoded[4];
+  Linear linears[4];
+  for (size_t i = 0; i < 4; ++i) {
+    decoded[i].resize(columns[i] * 64);
+    dequantize(TensorType::q8_0, stored[i].data(), decoded[i].size(), decoded[i].data());
+    CHECK(linears[i].keep(WeightLayout::out_in, TensorType::q8_0, stored[i].data(), 68, 64, columns[i], nullptr) ==
+          Status::ok);
+  }
+  LayerWeights weights;
+  weights.layout = WeightLayout::out_in;
+  weights.query = {decoded[0].data(), 64};
+  weights.key = {decoded[1].data(), 64};
+  weights.value = {decoded[2].data(), 64};
+  weights.output = {decoded[3].data(), 64};
+  const std::unique_ptr<Layer> packed(Layer::create(config, weights));
+  const std::unique_ptr<Layer> kept(Layer::create(config, linears[0], linears[1], linears[2], linears[3]));
+  CHECK(packed != nullptr && kept != nullptr && linears[0].empty());
+  const std::vector<float> x = random.values(9 * 64);
+  Workspace workspace;
+  ForwardCall call;
+  call.batch = 1;
+  call.queries = call.new_keys = 9;
+  call.query = call.key = call.value = x.data();
+  call.scale = 0.25F;
+  call.mask.causal = true;
+  std::vector<float> expected(9 * 32), y(9 * 32), expected_parts(4 * 9 * 32), parts(4 * 9 * 32);
+  call.output = expected.data();
+  call.contributions = expected_parts.data();
+  CHECK(packed->forward(call, nullptr, workspace) == Status::ok);
+  call.output = y.data();
+  call.contributions = parts.data();
+  CHECK(kept->forward(call, nullptr, workspace) == Status::ok);
+  CHECK(y == expected);
+  CHECK(parts == expected_parts);
+  call.numerics = Numerics::ggml;
+  CHECK(kept->forward(call, nullptr, workspace) == Status::ok);
+  double largest = 0.0;
+  double difference = 0.0;
+  for (size_t i = 0; i < y.size(); ++i) {
+    largest = std::max(largest, std::fabs(static_cast<double>(expected[i])));
+    difference = std::max(difference, std::fabs(static_cast<double>(y[i] - expected[i])));
+  }
+  CHECK(difference > 0.0 && difference < 0.02 * largest);
+}
+
+}  // namespace
+
+int main() {
+  halves_are_exact();
+  blocks_are_exact();
+  stored_products_equal_decoded_ones();
+  rounding_keeps_what_a_block_can_hold();
+  norms_and_activations();
+  layer_over_stored_weights_equals_layer_over_decoded_ones();
+  return check::report("stored weights");
+}
