@@ -1,6 +1,6 @@
 // The conformance cases of others and the golden fixtures, natively under the sanitizers: reads what
-// tests/conformance/export-native.ts wrote (the format is described in native-format.ts). Every call runs twice,
-// once with all its expected results and once for the output alone, each with its own cache.
+// tests/conformance/export-native.ts wrote (the format is described in native-format.ts). Every call runs
+// twice, once with all its expected results and once for the output alone, each with its own cache.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -21,14 +21,66 @@ namespace {
 constexpr const char* kFile = "build/conformance-native.bin";
 
 enum ForwardWord {
-  kBatch, kQueries, kKeys, kQuery, kKey, kValue, kOutput, kScale, kSoftcap, kFlags, kOffset, kWindowLeft,
-  kWindowRight, kMask, kMaskStrides, kBias = kMaskStrides + 4, kBiasStrides, kKeyMask = kBiasStrides + 4,
-  kKeyLengths, kHeadGate, kWeights, kScores, kScoresStage, kQ, kK, kV, kHeads, kConcat, kContributions, kNumHeads,
-  kNumKVHeads, kHeadDim, kValueHeadDim, kForwardWords
+  kBatch,
+  kQueries,
+  kKeys,
+  kQuery,
+  kKey,
+  kValue,
+  kOutput,
+  kScale,
+  kSoftcap,
+  kFlags,
+  kOffset,
+  kWindowLeft,
+  kWindowRight,
+  kMask,
+  kMaskStrides,
+  kBias = kMaskStrides + 4,
+  kBiasStrides,
+  kKeyMask = kBiasStrides + 4,
+  kKeyLengths,
+  kHeadGate,
+  kWeights,
+  kScores,
+  kScoresStage,
+  kQ,
+  kK,
+  kV,
+  kHeads,
+  kConcat,
+  kContributions,
+  kNumHeads,
+  kNumKVHeads,
+  kHeadDim,
+  kValueHeadDim,
+  kForwardWords
 };
 enum LayerWord {
-  kDModel, kKeyDim, kValueDim, kOutDim, kLayerHeads, kLayerKVHeads, kLayerHeadDim, kLayerValueHeadDim, kLayout, kWq,
-  kWk, kWv, kWo, kBq, kBk, kBv, kBo, kStrideQ, kStrideK, kStrideV, kRopePairing, kRopeDims, kRopeBase, kLayerWords
+  kDModel,
+  kKeyDim,
+  kValueDim,
+  kOutDim,
+  kLayerHeads,
+  kLayerKVHeads,
+  kLayerHeadDim,
+  kLayerValueHeadDim,
+  kLayout,
+  kWq,
+  kWk,
+  kWv,
+  kWo,
+  kBq,
+  kBk,
+  kBv,
+  kBo,
+  kStrideQ,
+  kStrideK,
+  kStrideV,
+  kRopePairing,
+  kRopeDims,
+  kRopeBase,
+  kLayerWords
 };
 static_assert(kForwardWords == 39 && kLayerWords == 23, "as native-format.ts writes them");
 
@@ -39,7 +91,7 @@ struct Bound {
   float relative = 0.0F;
 };
 
-// Each tensor is one allocation of exactly its size: the address sanitizer sees the first byte read beyond it.
+// Each tensor is an allocation of exactly its size: the address sanitizer sees the first byte read beyond it.
 struct Tensor {
   uint32_t type = 0;
   std::vector<float> floats;
@@ -205,7 +257,8 @@ std::unique_ptr<Layer> layer_of(const Call& c) {
   return std::unique_ptr<Layer>(Layer::create(config, weights));
 }
 
-void compare(const Call& c, uint32_t expected_word, check::Guarded& actual, const Bound& bound, const char* what) {
+void compare(const Call& c, uint32_t expected_word, check::Guarded& actual, const Bound& bound,
+             const char* what) {
   const std::vector<float>& expected = c.tensors[expected_word - 1].floats;
   double largest = 0.0;
   for (const float x : expected) {
@@ -237,21 +290,26 @@ struct Session {
 };
 
 size_t output_size(const Call& c) {
-  const size_t width = c.kind == attention_alone ? c.forward[kNumHeads] * c.forward[kValueHeadDim] : c.layer[kOutDim];
+  const size_t width =
+      c.kind == attention_alone ? c.forward[kNumHeads] * c.forward[kValueHeadDim] : c.layer[kOutDim];
   return c.forward[kBatch] * c.forward[kQueries] * width;
 }
 
 void run_whole(const Call& c, Session& session) {
   struct Result {
     uint32_t word;
-    float* ForwardCall::*target;
+    float* ForwardCall::* target;
     const char* name;
   };
   static const Result kResults[] = {
-      {kWeights, &ForwardCall::weights, "weights"}, {kScores, &ForwardCall::scores, "scores"},
-      {kQ, &ForwardCall::q, "q"},                   {kK, &ForwardCall::k, "k"},
-      {kV, &ForwardCall::v, "v"},                   {kHeads, &ForwardCall::heads, "heads"},
-      {kConcat, &ForwardCall::concat, "concat"},    {kContributions, &ForwardCall::contributions, "contributions"},
+      {kWeights, &ForwardCall::weights, "weights"},
+      {kScores, &ForwardCall::scores, "scores"},
+      {kQ, &ForwardCall::q, "q"},
+      {kK, &ForwardCall::k, "k"},
+      {kV, &ForwardCall::v, "v"},
+      {kHeads, &ForwardCall::heads, "heads"},
+      {kConcat, &ForwardCall::concat, "concat"},
+      {kContributions, &ForwardCall::contributions, "contributions"},
   };
   ForwardCall call = inputs_of(c);
   check::Guarded output(output_size(c));
@@ -283,7 +341,8 @@ bool read_file(const char* path, std::vector<uint8_t>& bytes) {
   std::FILE* file = std::fopen(path, "rb");
   if (file == nullptr) return false;
   uint8_t block[65536];
-  for (size_t n = std::fread(block, 1, sizeof block, file); n > 0; n = std::fread(block, 1, sizeof block, file)) {
+  for (size_t n = std::fread(block, 1, sizeof block, file); n > 0;
+       n = std::fread(block, 1, sizeof block, file)) {
     bytes.insert(bytes.end(), block, block + n);
   }
   std::fclose(file);
@@ -296,7 +355,8 @@ int main(int argc, char** argv) {
   const char* path = argc > 1 ? argv[1] : kFile;
   std::vector<uint8_t> bytes;
   if (!read_file(path, bytes)) {
-    std::printf("conformance: no %s; make it with: node --import tsx tests/conformance/export-native.ts\n", path);
+    std::printf("conformance: no %s; make it with: node --import tsx tests/conformance/export-native.ts\n",
+                path);
     return 1;
   }
   Reader in(std::move(bytes));
