@@ -2,7 +2,7 @@ import { Layer } from "./attention.js";
 import { Call, execute, refuseContributions } from "./call.js";
 import { checkTensor } from "./check.js";
 import { shapeText } from "./describe.js";
-import { mismatch } from "./errors.js";
+import { mismatch, wrongType } from "./errors.js";
 import type { Heap } from "./heap.js";
 import { ATTENTION_OPTION_NAMES, checkOptions, readOptions, wantsTrace } from "./options.js";
 import { traceAttention } from "./trace.js";
@@ -28,6 +28,12 @@ export class Instance implements Headscope {
     this.#heap = heap;
     this.version = version;
     this.variant = variant;
+  }
+
+  /** For the other entries of the package, which use the same module. */
+  static heapOf(hs: unknown): Heap {
+    if (typeof hs === "object" && hs !== null && #heap in hs) return hs.#heap;
+    throw wrongType("hs", "what load() of the same package resolved to", hs);
   }
 
   multiHeadAttention(config: AttentionConfig, weights: AttentionWeights): MultiHeadAttention {
