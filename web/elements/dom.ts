@@ -31,7 +31,11 @@ export function setText(node: Node, text: string): void {
 
 /** Sets a CSS length from script; allowed under a strict policy, unlike a style attribute in markup. */
 export function place(node: HTMLElement, lengths: Partial<Record<"left" | "top" | "width" | "height", number>>): void {
-  for (const [name, value] of Object.entries(lengths)) node.style.setProperty(name, `${value}px`);
+  for (const [name, value] of Object.entries(lengths)) setStyle(node, name, `${value}px`);
+}
+
+export function setStyle(node: HTMLElement, name: string, value: string): void {
+  if (node.style.getPropertyValue(name) !== value) node.style.setProperty(name, value);
 }
 
 export function byId<T extends HTMLElement>(id: string): T {

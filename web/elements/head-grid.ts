@@ -57,12 +57,13 @@ export class HeadGrid extends HTMLElement {
     const dark = darkTheme();
     const repaint = this.painted?.view !== view || this.painted.scale !== scale || this.painted.dark !== dark;
     const colors = ramp(dark ? "dark" : "light");
+    // More than the screen has would be thinned out by the browser, and with it a diagonal one cell wide.
+    const maxPixels = Math.floor((this.cards[0]?.canvas.clientWidth || 128) * (window.devicePixelRatio || 1));
     for (const [h, card] of this.cards.entries()) {
       const caption = captions[h] as HeadCaption;
       const on = !off.has(h);
       if (repaint) {
-        // Twice the CSS size at most: finer detail would be lost on the screen anyway.
-        paintHead(card.canvas, view, h, { top: domainTop(view, h, scale), ramp: colors, maxPixels: 280 });
+        paintHead(card.canvas, view, h, { top: domainTop(view, h, scale), ramp: colors, maxPixels });
       }
       setText(card.name, say("heads.short", { head: h }));
       setText(card.kind, caption.name);

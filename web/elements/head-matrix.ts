@@ -9,7 +9,7 @@
 import { say } from "../i18n/index.js";
 import type { AttentionView, Scale, Spot } from "./attention-view.js";
 import { domainTop, isHidden, weightAt } from "./attention-view.js";
-import { darkTheme, el, place, setAttributes, setText } from "./dom.js";
+import { darkTheme, el, place, setAttributes, setStyle, setText } from "./dom.js";
 import { formatCell, formatWeight } from "./format.js";
 import { paintHead } from "./paint.js";
 import { css, ramp, rampIndex } from "./ramp.js";
@@ -31,14 +31,25 @@ interface Part {
   readonly keys: number;
 }
 
-const MAX_CELL = 64;
+interface Inks {
+  readonly dark: boolean;
+  readonly family: string;
+  readonly soft: string;
+  readonly accent: string;
+  readonly paper: string;
+}
+
+const MAX_CELL = 92;
 const MAX_LABEL = 104;
-const LABEL_GAP = 13;
 /** Below this a cell is too small to hit, and the surroundings of the picked one are shown large as well. */
 const SMALL_CELL = 12;
 const LOUPE = 11;
-/** sin and cos of the slant of the column labels. */
-const SLANT = (38 * Math.PI) / 180;
+/** Lines of label text need this much from one to the next. */
+const LABEL_LINE = 11;
+/** Column labels lean; where cells are narrow they stand up more, so that they stay apart. */
+const LEAN = 38;
+const STEEP = 64;
+const STEEP_BELOW = 20;
 
 export class HeadMatrix extends HTMLElement {
   /** Show only this many cells around the spot. */
@@ -65,10 +76,19 @@ export class HeadMatrix extends HTMLElement {
   private state: HeadMatrixState | null = null;
   private area: Part | null = null;
   private size = 0;
+  private slant = 0;
   private drawn = "";
   private drawnView: AttentionView | null = null;
+  private inked: Inks | null = null;
+  private labelled = "";
+  private labelledView: AttentionView | null = null;
   private measured: { texts: readonly string[]; width: number } | null = null;
-  private readonly resized = new ResizeObserver(() => {
+  /** Kept by the observer: asking the page for it at every move of the pointer would force a layout each time. */
+  private width = 0;
+  private readonly resized = new ResizeObserver(([entry]) => {
+    const width = Math.floor(entry?.contentRect.width ?? 0);
+    if (width === this.width) return;
+    this.width = width;
     if (this.state) this.update(this.state);
   });
 
@@ -89,24 +109,31 @@ export class HeadMatrix extends HTMLElement {
 
   update(state: HeadMatrixState): void {
     this.state = state;
-    const width = this.clientWidth;
+    if (this.width === 0) this.width = this.clientWidth;
+    const width = this.width;
     if (width === 0) return;
     const part = this.choosePart(state);
     this.area = part;
     const labelWidth = this.labelWidth(state.view, width, part);
     const columns = Math.max(part.keys, 1);
     const rows = Math.max(part.queries, 1);
-    // The last slanted label leans over the right edge.
-    const lean = Math.min(labelWidth, 60) * Math.cos(SLANT) * 0.6;
-    const cell = Math.min(MAX_CELL, (width - labelWidth - 8 - (columns > 12 ? 0 : lean)) / Math.max(columns, rows));
+    const room = width - labelWidth - 8;
+    const steep = room / Math.max(columns, rows) < STEEP_BELOW;
+    const slant = ((steep ? STEEP : LEAN) * Math.PI) / 180;
+    this.slant = slant;
+    // The last label leans over the right edge.
+    const over = Math.min(labelWidth * Math.cos(slant), steep ? 30 : 48);
+    const cell = Math.min(MAX_CELL, (room - over) / Math.max(columns, rows));
     const fieldWidth = Math.floor(cell * columns);
     const fieldHeight = Math.floor(cell * rows);
     this.size = cell;
-    const labelHeight = Math.ceil(Math.min(labelWidth, MAX_LABEL) * Math.sin(SLANT) + 16);
+    setStyle(this, "--slant", `${steep ? -STEEP : -LEAN}deg`);
+    setStyle(this, "--label-size", cell < 14 ? "10px" : "12px");
+    const labelHeight = Math.ceil(labelWidth * Math.sin(slant) + 30);
     place(this.field, { left: labelWidth + 8, top: labelHeight, width: fieldWidth, height: fieldHeight });
     place(this.columnLabels, { left: labelWidth + 8, top: 0, width: fieldWidth, height: labelHeight });
     place(this.rowLabels, { left: 0, top: labelHeight, width: labelWidth, height: fieldHeight });
-    this.style.setProperty("height", `${labelHeight + fieldHeight + 2}px`);
+    setStyle(this, "height", `${labelHeight + fieldHeight + 2}px`);
     setText(this.corner, say("detail.axes"));
     this.drawField(state, part, fieldWidth, fieldHeight);
     this.drawLabels(state, part, labelWidth);
@@ -178,13 +205,10 @@ export class HeadMatrix extends HTMLElement {
     context.scale(ratio, ratio);
     const gap = cell >= 16 ? 1 : 0;
     const digits = cell >= 36 ? 3 : cell >= 25 ? 2 : 0;
-    const style = getComputedStyle(this);
-    context.font = `${cell >= 44 ? 11 : cell >= 36 ? 10.5 : 9.5}px ${style.fontFamily}`;
+    const { family, soft, accent, paper } = this.inks(dark);
+    context.font = `${cell >= 44 ? 11 : cell >= 36 ? 10.5 : 9.5}px ${family}`;
     context.textAlign = "center";
     context.textBaseline = "middle";
-    const soft = style.getPropertyValue("--soft").trim();
-    const accent = style.getPropertyValue("--picked").trim();
-    const paper = style.getPropertyValue("--card").trim();
     for (let r = 0; r < part.queries; r++) {
       for (let c = 0; c < part.keys; c++) {
         const query = part.query + r;
@@ -211,20 +235,37 @@ export class HeadMatrix extends HTMLElement {
     }
   }
 
+  /** The theme's colours as the canvas needs them; asked for once a theme, not at every repaint. */
+  private inks(dark: boolean): Inks {
+    if (this.inked?.dark !== dark) {
+      const style = getComputedStyle(this);
+      const read = (name: string) => style.getPropertyValue(name).trim();
+      const colors = { soft: read("--soft"), accent: read("--picked"), paper: read("--card") };
+      this.inked = { dark, family: style.fontFamily, ...colors };
+    }
+    return this.inked;
+  }
+
   private drawLabels(state: HeadMatrixState, part: Part, labelWidth: number): void {
     const { view, spot } = state;
-    const step = Math.max(1, Math.ceil(LABEL_GAP / this.size));
+    const stamp = [spot?.query, spot?.key, this.size, labelWidth, ...Object.values(part)].join();
+    if (this.labelled === stamp && this.labelledView === view) return;
+    this.labelled = stamp;
+    this.labelledView = view;
+    const rowStep = Math.max(1, Math.ceil(LABEL_LINE / this.size));
+    // Slanted lines are nearer to each other than their cells are.
+    const columnStep = Math.max(1, Math.ceil((LABEL_LINE - 1) / (this.size * Math.sin(this.slant))));
     const rows: HTMLElement[] = [];
     const columns: HTMLElement[] = [];
-    const shown = (index: number, first: number, picked: number | null | undefined) => {
+    const shown = (index: number, first: number, step: number, picked: number | null | undefined) => {
       if (index === picked) return true;
       if ((index - first) % step !== 0) return false;
       // A neighbour of the picked label makes room for it.
-      return picked == null || step === 1 || Math.abs(index - picked) * this.size >= LABEL_GAP;
+      return picked === null || picked === undefined || Math.abs(index - picked) >= step;
     };
     for (let r = 0; r < part.queries; r++) {
       const query = part.query + r;
-      if (!shown(query, part.query, spot?.query)) continue;
+      if (!shown(query, part.query, rowStep, spot?.query)) continue;
       const label = tokenNode(view.queryTexts[query] as string, "token label");
       if (query === spot?.query) label.classList.add("picked");
       place(label, { top: (r + 0.5) * this.size });
@@ -232,11 +273,11 @@ export class HeadMatrix extends HTMLElement {
     }
     for (let c = 0; c < part.keys; c++) {
       const key = part.key + c;
-      if (!shown(key, part.key, spot?.key)) continue;
+      if (!shown(key, part.key, columnStep, spot?.key)) continue;
       const label = tokenNode(view.keyTexts[key] as string, "token label");
       if (key === spot?.key) label.classList.add("picked");
       place(label, { left: (c + 0.5) * this.size });
-      label.style.setProperty("max-width", `${Math.min(MAX_LABEL, labelWidth + 4)}px`);
+      label.style.setProperty("max-width", `${labelWidth + 2}px`);
       columns.push(label);
     }
     this.rowLabels.replaceChildren(...rows);

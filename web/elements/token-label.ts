@@ -12,9 +12,12 @@ export interface LabelPart {
 }
 
 const MARKS: Record<string, string> = { " ": "␣", "\n": "↵", "\r\n": "↵", "\r": "␍", "\t": "⇥", "\u00a0": "⍽" };
-const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zs}\p{Zl}\p{Zp}\p{Cs}\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0]/u;
+// Default_Ignorable_Code_Point has the fillers that are letters by category (Hangul, Khmer); variation selectors only
+// choose a shape and stay.
+const INVISIBLE =
+  /\p{Cc}|\p{Cf}|\p{Zs}|\p{Zl}|\p{Zp}|\p{Cs}|(?!\p{Variation_Selector})\p{Default_Ignorable_Code_Point}/u;
 const JOINER = /[\u200c\u200d]/;
-const EMOJI = /[\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f]/u;
+const EMOJI = /\p{Extended_Pictographic}|\p{Emoji_Modifier}|\p{Variation_Selector}/u;
 const JOINED_SCRIPT = /[^\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Han}\p{Script=Common}]/u;
 // Emoji tag sequences (flags of England, Scotland, Wales) are made of format characters.
 const EMOJI_TAG = /[\u{e0020}-\u{e007f}]/u;

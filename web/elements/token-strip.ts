@@ -3,10 +3,10 @@
  * weight the query gives it. Events: `pick` {query}, `preview` {query | null}.
  */
 
-import { say } from "../i18n/index.js";
+import { language, say } from "../i18n/index.js";
 import type { AttentionView, Scale, Spot } from "./attention-view.js";
 import { domainTop, isHidden, weightAt } from "./attention-view.js";
-import { darkTheme, el, setAttributes } from "./dom.js";
+import { darkTheme, el, setAttributes, setText } from "./dom.js";
 import { css, ramp, rampIndex } from "./ramp.js";
 import { moveIndex, rove } from "./roving.js";
 import { tokenNode } from "./token-label.js";
@@ -25,12 +25,14 @@ interface Chip {
   readonly button: HTMLButtonElement;
   readonly bar: HTMLElement;
   readonly role: HTMLElement;
+  look: string;
 }
 
 export class TokenStrip extends HTMLElement {
   private chips: Chip[] = [];
   private shown: readonly string[] = [];
   private focused = 0;
+  private revealed: number | null = null;
 
   connectedCallback(): void {
     this.setAttribute("role", "toolbar");
@@ -54,20 +56,35 @@ export class TokenStrip extends HTMLElement {
     for (const [i, chip] of this.chips.entries()) {
       const isQuery = spot?.query === i;
       const isKey = spot !== null && spot.key === i;
-      const role = isQuery ? "query" : isKey ? "key" : null;
+      const isPinned = pinned?.query === i;
+      const hidden = !known || !spot || isHidden(known, head, spot.query, i);
+      const entry = hidden ? null : (colors.colors[rampIndex(weightAt(known, head, spot.query, i), top)] ?? null);
+      // 512 chips follow the pointer: the page is touched only where something changed.
+      const look = `${isQuery}${isKey}${isPinned}${entry}${language()}`;
+      if (chip.look === look) continue;
+      chip.look = look;
       setAttributes(chip.button, {
-        "aria-pressed": pinned?.query === i ? "true" : "false",
+        "aria-pressed": isPinned ? "true" : "false",
         "data-query": isQuery,
-        "data-key": isKey,
+        "data-key": isKey && !isQuery,
       });
-      const words = role ? say(role === "query" ? "tokens.query" : "tokens.key") : "";
-      if (chip.role.textContent !== words) chip.role.textContent = words;
-      let color = "transparent";
-      if (known && spot && !isHidden(known, head, spot.query, i)) {
-        const entry = colors.colors[rampIndex(weightAt(known, head, spot.query, i), top)];
-        if (entry) color = css(entry);
-      }
-      if (chip.bar.style.backgroundColor !== color) chip.bar.style.backgroundColor = color;
+      const roles = [isQuery ? say("tokens.query") : "", isKey ? say("tokens.key") : ""].filter(Boolean);
+      setText(chip.role, roles.join(" · "));
+      chip.bar.style.backgroundColor = entry ? css(entry) : "transparent";
+    }
+    this.reveal(pinned);
+  }
+
+  /** A pin set elsewhere (in the matrix, by a link) scrolls its query into the strip's view. */
+  private reveal(pinned: Spot | null): void {
+    const query = pinned?.query ?? null;
+    if (query === this.revealed) return;
+    this.revealed = query;
+    const button = query === null ? null : this.chips[query]?.button;
+    if (!button || this.scrollHeight <= this.clientHeight) return;
+    const top = button.offsetTop - this.offsetTop;
+    if (top < this.scrollTop || top + button.offsetHeight > this.scrollTop + this.clientHeight) {
+      this.scrollTop = top - this.clientHeight / 2;
     }
   }
 
@@ -95,7 +112,7 @@ export class TokenStrip extends HTMLElement {
       button.addEventListener("pointerenter", (event) => {
         if (event.pointerType === "mouse") this.emit("preview", { query: i });
       });
-      this.chips.push({ button, bar, role });
+      this.chips.push({ button, bar, role, look: "" });
       this.append(button);
     }
     this.focus1(Math.min(this.focused, Math.max(0, texts.length - 1)));

@@ -148,6 +148,7 @@ export const en = {
   "trace.scores": "scores QKᵀ / {scale}",
   "trace.weights": "mask, softmax",
   "trace.heads": "weights × V",
+  "trace.back": "transpose back",
   "trace.concat": "concatenate",
   "trace.output": "× W_O",
   "trace.view": "view, no copy",

@@ -142,6 +142,7 @@ export const zh: Readonly<Record<MessageKey, string>> = {
   "trace.scores": "得分 QKᵀ / {scale}",
   "trace.weights": "掩码，softmax",
   "trace.heads": "权重 × V",
+  "trace.back": "转置回来",
   "trace.concat": "拼接",
   "trace.output": "× W_O",
   "trace.view": "视图，不复制",

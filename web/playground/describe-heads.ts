@@ -4,7 +4,6 @@ import type { AttentionConfig, HeadStats, Tensor } from "headscope";
 import { stats } from "headscope";
 import { formatShare } from "../elements/format.js";
 import type { HeadCaption } from "../elements/head-grid.js";
-import type { MessageKey } from "../i18n/index.js";
 import { say } from "../i18n/index.js";
 import type { HeadNote } from "./sources/source.js";
 import type { Token } from "./tokens.js";
@@ -25,19 +24,25 @@ export function describeHeads(
   );
   return Array.from({ length: config.numHeads }, (_, head) => {
     const { name, target } = notes[head] ?? {};
-    if (!name || !target) return describeByStats(head, measured[head] as HeadStats, tokens);
-    const share = shareOnTarget(head, target, weights, tokens, causal);
-    const kind = say(name);
-    if (share === null) {
-      const none = say("kind.noTarget");
-      return { name: kind, measure: none, spoken: say("heads.spokenKind", { head, kind: `${kind}, ${none}` }) };
-    }
-    return {
-      name: kind,
-      measure: formatShare(share),
-      spoken: say("heads.spoken", { head, kind, percent: Math.round(share * 100) }),
-    };
+    const stat = measured[head] as HeadStats;
+    if (!name) return describeByStats(head, stat, tokens);
+    if (!target) return spread(head, say(name), stat);
+    return aimed(head, say(name), shareOnTarget(head, target, weights, tokens, causal));
   });
+}
+
+function aimed(head: number, kind: string, share: number | null): HeadCaption {
+  if (share === null) {
+    const spoken = say("heads.spokenKind", { head, kind: `${kind}, ${say("kind.noTarget")}` });
+    return { name: kind, measure: "—", spoken };
+  }
+  const percent = Math.round(share * 100);
+  return { name: kind, measure: formatShare(share), spoken: say("heads.spoken", { head, kind, percent }) };
+}
+
+function spread(head: number, kind: string, { entropy }: HeadStats): HeadCaption {
+  const measure = say("kind.bits", { bits: entropy.toFixed(2) });
+  return { name: kind, measure, spoken: say("heads.spokenKind", { head, kind: `${kind}, ${measure}` }) };
 }
 
 /** Mean weight on the keys a head aims at, over the queries that have any; null where none has. */
@@ -68,15 +73,5 @@ function describeByStats(head: number, measured: HeadStats, tokens: readonly Tok
   const kinds = KINDS.filter((kind) => kind !== "rare" || repeats);
   const best = kinds.reduce((a, b) => (measured[b] > measured[a] ? b : a));
   const share = measured[best];
-  if (share >= CLEAR) {
-    const kind = say(`kind.${best}` satisfies MessageKey);
-    return {
-      name: kind,
-      measure: formatShare(share),
-      spoken: say("heads.spoken", { head, kind, percent: Math.round(share * 100) }),
-    };
-  }
-  const spread = say("kind.spread");
-  const bits = say("kind.bits", { bits: measured.entropy.toFixed(2) });
-  return { name: spread, measure: bits, spoken: say("heads.spokenKind", { head, kind: `${spread}, ${bits}` }) };
+  return share >= CLEAR ? aimed(head, say(`kind.${best}`), share) : spread(head, say("kind.spread"), measured);
 }

@@ -25,6 +25,7 @@ import { sourceById, sources } from "./sources/index.js";
 import type { State } from "./state.js";
 import { examples, fromFragment, initialState, toFragment } from "./state.js";
 import type { Tokenization, Unit } from "./tokens.js";
+import { hasUnspaced } from "./tokens.js";
 
 /** The answer as the elements draw it. */
 interface Shown {
@@ -65,6 +66,8 @@ export class Playground {
   private theme: Theme = savedTheme();
   private frame = 0;
   private recompute = true;
+  /** False while only the pointer moved: then nothing but the linked highlights is drawn again. */
+  private redraw = true;
   private engineName: { version: string; variant: string } | null = null;
   private addressTimer = 0;
   private ownFragment = "";
@@ -99,23 +102,26 @@ export class Playground {
     const { text, unit, source, causal, off } = this.state;
     if (text !== before.text || unit !== before.unit || source !== before.source) this.recompute = true;
     if (causal !== before.causal || off !== before.off) this.recompute = true;
-    this.schedule();
+    this.schedule(true);
     if (this.state !== before && Object.keys(change).length > 0) this.writeAddressSoon();
   }
 
-  private schedule(): void {
+  private schedule(redraw: boolean): void {
+    this.redraw ||= redraw;
     if (this.frame) return;
     this.frame = requestAnimationFrame(() => {
       this.frame = 0;
       if (this.recompute) this.compute();
-      this.render();
+      const whole = this.redraw;
+      this.redraw = false;
+      this.render(whole);
     });
   }
 
   private setPreview(spot: Spot | null): void {
     if (spot?.query === this.preview?.query && spot?.key === this.preview?.key) return;
     this.preview = spot;
-    this.schedule();
+    this.schedule(false);
   }
 
   private selectSource(id: string): void {
@@ -196,18 +202,18 @@ export class Playground {
       },
     };
     this.problem = null;
-    this.schedule();
+    this.schedule(true);
   }
 
   private fail(key: Problem["key"], error: unknown): void {
     this.problem = { key, reason: error instanceof Error ? error.message : String(error) };
-    this.schedule();
+    this.schedule(true);
   }
 
   // ---- drawing ------------------------------------------------------------------------------------------------
 
-  private render(): void {
-    this.renderInput();
+  private render(whole: boolean): void {
+    if (whole) this.renderInput();
     const { shown } = this;
     const empty = this.tokenization.tokens.length === 0;
     const view = shown?.view ?? null;
@@ -224,10 +230,13 @@ export class Playground {
     byId("views").hidden = !shown;
     byId("below").hidden = !shown;
     if (!shown || !view) return;
-    byId("views").classList.toggle("stale", empty || this.problem !== null);
-    this.renderHeads(shown, head, spot);
-    this.renderDetail(shown, head, spot);
-    this.renderBelow(shown);
+    if (whole) {
+      byId("views").classList.toggle("stale", empty || this.problem !== null);
+      this.renderHeads(shown, head);
+      this.renderDetail(shown, head);
+      this.renderBelow(shown);
+    }
+    this.renderSpot(shown, head, spot);
   }
 
   private renderInput(): void {
@@ -242,7 +251,7 @@ export class Playground {
     fixed.hidden = typed;
     if (source.input !== "text") setText(fixed, source.input.code);
     byId("examples").hidden = !typed;
-    byId("unit").hidden = !typed;
+    byId("unit").hidden = !typed || !hasUnspaced(text);
     check("source", source.id);
     check("unit", unit);
     byId<HTMLInputElement>("causal").checked = causal;
@@ -280,7 +289,7 @@ export class Playground {
     }
   }
 
-  private renderHeads({ answer, view }: Shown, head: number, spot: Spot | null): void {
+  private renderHeads({ answer, view }: Shown, head: number): void {
     if (this.captions?.answer !== answer || this.captions.language !== language()) {
       const { open, run, tokens, options } = answer;
       const captions = describeHeads(open.config, open.heads, run.weights, tokens, options.causal);
@@ -289,8 +298,6 @@ export class Playground {
     const { captions } = this.captions;
     const { off, scale } = this.state;
     this.parts.heads.update({ view, captions, head, off, scale });
-    this.parts.readings.hidden = !spot;
-    if (spot) this.parts.readings.update({ view, captions, head, query: spot.query, off });
     setText(byId("heads-title"), say("heads.title", { count: view.heads }));
     byId("all-on").hidden = off.size === 0;
     const change = byId("change");
@@ -314,7 +321,7 @@ export class Playground {
     }
   }
 
-  private renderDetail({ answer, view }: Shown, head: number, spot: Spot | null): void {
+  private renderDetail({ answer, view }: Shown, head: number): void {
     const { scale, tab } = this.state;
     const caption = this.captions?.captions[head];
     setText(byId("detail-title"), `${say("heads.name", { head })} · ${caption?.name ?? ""}`);
@@ -323,21 +330,27 @@ export class Playground {
       setAttributes(button, { "aria-selected": on ? "true" : "false", tabindex: on ? 0 : -1 });
       byId(`panel-${button.dataset["tab"]}`).hidden = !on;
     }
-    const pinned = this.pinned(view);
-    if (tab === "matrix") {
-      this.parts.matrix.update({ view, head, scale, spot, pinned });
-      const cramped = this.parts.matrix.cramped;
-      byId("loupe-part").hidden = !cramped;
-      if (cramped) this.parts.loupe.update({ view, head, scale, spot, pinned });
-      this.renderLegend(view, head, scale);
-    } else {
-      byId("loupe-part").hidden = true;
-      this.parts.numbers.update({ view, head, spot, output: answer.run.output });
-    }
-    this.parts.sentence.replaceChildren(...this.sentence(view, head, spot));
+    if (tab === "matrix") this.renderLegend(view, head, scale);
     const how = answer.open.heads[head]?.how;
     byId("how").hidden = !how;
     if (how) byId("how").replaceChildren(el("b", {}, say("detail.how")), " ", say(how));
+  }
+
+  /** What follows the pointer: crosshair, numbers of the row, the sentence, one query across the heads. */
+  private renderSpot({ answer, view }: Shown, head: number, spot: Spot | null): void {
+    const { scale, tab, off } = this.state;
+    const pinned = this.pinned(view);
+    const { matrix, loupe, numbers, readings, sentence } = this.parts;
+    if (tab === "matrix") matrix.update({ view, head, scale, spot, pinned });
+    const cramped = tab === "matrix" && matrix.cramped;
+    byId("loupe-part").hidden = !cramped;
+    if (cramped) loupe.update({ view, head, scale, spot, pinned });
+    if (tab === "numbers") numbers.update({ view, head, spot, output: answer.run.output });
+    sentence.replaceChildren(...this.sentence(view, head, spot));
+    readings.hidden = !spot;
+    if (spot && this.captions) {
+      readings.update({ view, captions: this.captions.captions, head, query: spot.query, off });
+    }
   }
 
   private renderLegend(view: AttentionView, head: number, scale: Scale): void {
@@ -516,9 +529,9 @@ export class Playground {
       this.theme = THEMES[(THEMES.indexOf(this.theme) + 1) % THEMES.length] as Theme;
       applyTheme(this.theme);
       this.showTheme();
-      this.schedule();
+      this.schedule(true);
     });
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.schedule());
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.schedule(true));
     on(byId("copy"), "click", () => void this.copyLink());
 
     document.addEventListener("keydown", (event) => this.onKey(event));

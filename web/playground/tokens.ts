@@ -29,6 +29,11 @@ const MAX_WORD = 48;
 // Scripts written without spaces: by character unless words are asked for.
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+/** Whether it makes a difference how scripts without spaces are cut. */
+export function hasUnspaced(text: string): boolean {
+  return UNSPACED.test(text);
+}
+
 const SPACE = /^\s+$/u;
 
 interface Piece {
@@ -49,7 +54,10 @@ export function tokenize(text: string, unit: Unit, limit: number): Tokenization 
     const piece = source.slice(start, end);
     const word = wordOf(piece);
     let id = ids.get(word);
-    if (id === undefined) ids.set(word, (id = ids.size));
+    if (id === undefined) {
+      id = ids.size;
+      ids.set(word, id);
+    }
     tokens.push({ text: piece, start, end, id });
   };
   let pendingSpace = -1;
@@ -124,8 +132,8 @@ function* pieces(text: string, unit: Unit): Generator<Piece> {
 
 /** Engines before Intl.Segmenter (Firefox 125): letters with their marks, numbers, everything else by code point. */
 function* piecesWithoutSegmenter(text: string, unit: Unit): Generator<Piece> {
-  const words = /\r\n|[\p{L}\p{N}_][\p{L}\p{M}\p{N}_'’\u200c\u200d]*|[^][\p{M}\u200d\ufe0f]*/gu;
-  const characters = /[^][\p{M}]*/gu;
+  const words = /\r\n|[\p{L}\p{N}_](?:[\p{L}\p{M}\p{N}_'’]|\u200c|\u200d)*|[\s\S](?:\p{M}|\u200d|\ufe0f)*/gu;
+  const characters = /[\s\S]\p{M}*/gu;
   for (const match of text.matchAll(words)) {
     if (unit === "character" && UNSPACED.test(match[0])) {
       for (const one of match[0].matchAll(characters)) yield { text: one[0], start: match.index + one.index };

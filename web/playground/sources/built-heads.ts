@@ -78,16 +78,25 @@ export function embed(tokens: readonly Token[]): Tensor {
   return { data, shape: [tokens.length, D] };
 }
 
-/** Writes one head's 64 columns of WQ and WK. `score` is what the entry adds to the scaled score at a full match. */
+/** Columns of the fused matrix [512, 1536]: all of WQ, then all of WK, then all of WV. */
+const QUERY = 0;
+const KEY = D;
+const VALUE = 2 * D;
+
+/** Writes one head's 64 columns of WQ, WK and WV. `score` is what the entry adds to the scaled score at a full match. */
 class HeadWriter {
   constructor(
-    private readonly wq: Float32Array,
-    private readonly wk: Float32Array,
+    private readonly wqkv: Float32Array,
     private readonly head: number,
   ) {}
 
-  private set(w: Float32Array, input: number, column: number, value: number): void {
-    w[input * D + this.head * WIDTH + column] = value;
+  private set(part: number, input: number, column: number, value: number): void {
+    this.wqkv[input * 3 * D + part + this.head * WIDTH + column] = value;
+  }
+
+  /** What the head carries away: what the key is. */
+  carryIdentity(): void {
+    for (let i = 0; i < SIGNS; i++) this.set(VALUE, IDENTITY + i, i, 1);
   }
 
   /** The query's hands turned by `shift` tokens, compared with the key's; `weigh` says how much each speed counts. */
@@ -97,12 +106,12 @@ class HeadWriter {
       const c = Math.cos(speed * shift) * size;
       const s = Math.sin(speed * shift) * size;
       const input = POSITION + 2 * k;
-      this.set(this.wq, input, 2 * k, c);
-      this.set(this.wq, input + 1, 2 * k, -s);
-      this.set(this.wq, input, 2 * k + 1, s);
-      this.set(this.wq, input + 1, 2 * k + 1, c);
-      this.set(this.wk, input, 2 * k, size);
-      this.set(this.wk, input + 1, 2 * k + 1, size);
+      this.set(QUERY, input, 2 * k, c);
+      this.set(QUERY, input + 1, 2 * k, -s);
+      this.set(QUERY, input, 2 * k + 1, s);
+      this.set(QUERY, input + 1, 2 * k + 1, c);
+      this.set(KEY, input, 2 * k, size);
+      this.set(KEY, input + 1, 2 * k + 1, size);
     }
   }
 
@@ -110,27 +119,45 @@ class HeadWriter {
   compareIdentity(keyAt: number, score: number): void {
     const size = Math.sqrt(score * Math.sqrt(WIDTH));
     for (let i = 0; i < SIGNS; i++) {
-      this.set(this.wq, IDENTITY + i, i, size);
-      this.set(this.wk, keyAt + i, i, size);
+      this.set(QUERY, IDENTITY + i, i, size);
+      this.set(KEY, keyAt + i, i, size);
     }
   }
 
   /** The same question from every query: how much of one feature the key has. */
   seek(feature: number, score: number, column = WIDTH - 1): void {
     const size = Math.sqrt(score * Math.sqrt(WIDTH));
-    this.set(this.wq, ONE, column, size);
-    this.set(this.wk, feature, column, size);
+    this.set(QUERY, ONE, column, size);
+    this.set(KEY, feature, column, size);
   }
 }
 
-interface BuiltHead extends Required<HeadNote> {
+interface BuiltHead extends HeadNote {
   write(head: HeadWriter): void;
 }
 
 const visible = (tokens: readonly Token[], query: number, causal: boolean) => (causal ? query + 1 : tokens.length);
 
-function matching(count: number, keep: (key: number) => boolean): number[] {
-  return Array.from({ length: count }, (_, key) => key).filter(keep);
+const places = new WeakMap<readonly Token[], ReadonlyMap<number, readonly number[]>>();
+
+/** Where each word of the text stands. */
+function placesOf(tokens: readonly Token[]): ReadonlyMap<number, readonly number[]> {
+  let found = places.get(tokens);
+  if (!found) {
+    const made = new Map<number, number[]>();
+    for (const [t, { id }] of tokens.entries()) {
+      const known = made.get(id);
+      if (known) known.push(t);
+      else made.set(id, [t]);
+    }
+    found = made;
+    places.set(tokens, made);
+  }
+  return found;
+}
+
+function copies(tokens: readonly Token[], query: number): readonly number[] {
+  return placesOf(tokens).get((tokens[query] as Token).id) as readonly number[];
 }
 
 const orNull = (keys: number[]) => (keys.length > 0 ? keys : null);
@@ -158,8 +185,7 @@ export const heads: readonly BuiltHead[] = [
     name: "built.same",
     how: "built.same.how",
     write: (head) => head.compareIdentity(IDENTITY, 11),
-    target: (tokens, query, causal) =>
-      matching(visible(tokens, query, causal), (key) => tokens[key]?.id === tokens[query]?.id),
+    target: (tokens, query, causal) => copies(tokens, query).filter((key) => key < visible(tokens, query, causal)),
   },
   {
     name: "built.induction",
@@ -169,18 +195,24 @@ export const heads: readonly BuiltHead[] = [
       // Where nothing matches the head rests on the first token, as induction heads of trained models do.
       head.seek(IS_FIRST, 12.5);
     },
-    target: (tokens, query, causal) =>
-      orNull(matching(visible(tokens, query, causal), (key) => key > 0 && tokens[key - 1]?.id === tokens[query]?.id)),
+    target: (tokens, query, causal) => {
+      const after = copies(tokens, query).map((key) => key + 1);
+      return orNull(after.filter((key) => key < visible(tokens, query, causal)));
+    },
   },
   {
     name: "built.rare",
     how: "built.rare.how",
     write: (head) => head.seek(RARITY, 10),
     target: (tokens, query, causal) => {
-      const count = visible(tokens, query, causal);
       const ranks = rarityRanks(tokens);
-      const least = Math.min(...ranks.slice(0, count));
-      return matching(count, (key) => ranks[key] === least);
+      const keys: number[] = [];
+      for (let key = 0; key < visible(tokens, query, causal); key++) {
+        const least = ranks[keys[0] ?? key] as number;
+        if ((ranks[key] as number) < least) keys.length = 0;
+        if ((ranks[key] as number) <= least) keys.push(key);
+      }
+      return keys;
     },
   },
   {
@@ -188,34 +220,28 @@ export const heads: readonly BuiltHead[] = [
     how: "built.nearby.how",
     // Hands slower than about a third of a radian a token: the scores fall like a Gaussian of width 1.7 tokens.
     write: (head) => head.compareHands(0, (speed) => Math.exp(-((speed / 0.35) ** 2))),
-    target: (tokens, query, causal) => matching(visible(tokens, query, causal), (key) => Math.abs(key - query) <= 2),
+    target: (tokens, query, causal) =>
+      [-2, -1, 0, 1, 2].map((step) => query + step).filter((key) => key >= 0 && key < visible(tokens, query, causal)),
   },
   {
     name: "built.broad",
     how: "built.broad.how",
     // WQ = WK = 0: every score is 0, so every visible key gets the same weight.
     write: () => {},
-    target: (tokens, query, causal) => matching(visible(tokens, query, causal), () => true),
   },
 ];
 
 export function buildWeights(): AttentionWeights {
-  const [wq, wk, wv, wo] = Array.from({ length: 4 }, () => new Float32Array(D * D)) as [
-    Float32Array<ArrayBuffer>,
-    Float32Array<ArrayBuffer>,
-    Float32Array<ArrayBuffer>,
-    Float32Array<ArrayBuffer>,
-  ];
+  const wqkv = new Float32Array(D * 3 * D);
+  const wo = new Float32Array(D * D);
   for (const [h, head] of heads.entries()) {
-    head.write(new HeadWriter(wq, wk, h));
-    for (let i = 0; i < SIGNS; i++) {
-      // Every head carries what the key is …
-      wv[(IDENTITY + i) * D + h * WIDTH + i] = 1;
-      // … and all heads add what they carry to the same place.
-      wo[(h * WIDTH + i) * D + IDENTITY + i] = 1;
-    }
+    const writer = new HeadWriter(wqkv, h);
+    head.write(writer);
+    writer.carryIdentity();
+    // All heads add what they carry to the same place of the output.
+    for (let i = 0; i < SIGNS; i++) wo[(h * WIDTH + i) * D + IDENTITY + i] = 1;
   }
-  return { layout: "in-out", wq, wk, wv, wo };
+  return { layout: "in-out", wqkv, wo };
 }
 
 export const builtHeads: HeadSource = {

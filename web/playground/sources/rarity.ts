@@ -38,7 +38,10 @@ const known = new WeakMap<readonly Token[], readonly number[]>();
 /** For each token 0 (the rarest of the text), 1 (the next) and so on; ties share a number. */
 export function rarityRanks(tokens: readonly Token[]): readonly number[] {
   let found = known.get(tokens);
-  if (!found) known.set(tokens, (found = rank(tokens)));
+  if (!found) {
+    found = rank(tokens);
+    known.set(tokens, found);
+  }
   return found;
 }
 
