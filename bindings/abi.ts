@@ -42,6 +42,8 @@ const FORWARD_NAMES = [
   "numKVHeads",
   "headDim",
   "valueHeadDim",
+  "numerics",
+  "hidden",
 ] as const;
 
 const LAYER_NAMES = [
@@ -70,6 +72,34 @@ const LAYER_NAMES = [
   "ropeBase",
 ] as const;
 
+const LINEAR_NAMES = ["layout", "type", "data", "rowBytes", "depth", "columns", "bias"] as const;
+
+const BLOCK_NAMES = [
+  "dModel",
+  "numHeads",
+  "numKVHeads",
+  "headDim",
+  "valueHeadDim",
+  "ropePairing",
+  "ropeDims",
+  "ropeBase",
+  "norm",
+  "postNorm",
+  "epsilon",
+  "activation",
+  "attentionNormWeight",
+  "attentionNormBias",
+  "ffnNormWeight",
+  "ffnNormBias",
+  "query",
+  "key",
+  "value",
+  "output",
+  "up",
+  "gate",
+  "down",
+] as const;
+
 function places<const N extends readonly string[]>(names: N): Readonly<Record<N[number], number>> {
   return Object.freeze(Object.fromEntries(names.map((name, index) => [name, index]))) as Record<N[number], number>;
 }
@@ -79,9 +109,17 @@ export const F = /* @__PURE__ */ places(FORWARD_NAMES);
 /** Places of the words that `layerCreate` reads. */
 export const L = /* @__PURE__ */ places(LAYER_NAMES);
 
+/** Places of the words that `linearCreate` reads. */
+export const W = /* @__PURE__ */ places(LINEAR_NAMES);
+/** Places of the words that `blockCreate` reads. */
+export const B = /* @__PURE__ */ places(BLOCK_NAMES);
+
 /** What `wordNames()` has to answer: each name followed by a space. */
 export function wordNames(): string {
-  return `F:${FORWARD_NAMES.join(" ")} ;L:${LAYER_NAMES.join(" ")} `;
+  const lists = { F: FORWARD_NAMES, L: LAYER_NAMES, W: LINEAR_NAMES, B: BLOCK_NAMES };
+  return Object.entries(lists)
+    .map(([list, names]) => `${list}:${names.join(" ")} `)
+    .join(";");
 }
 
 export const FLAG_CAUSAL = 1;
@@ -108,6 +146,26 @@ export interface NativeModule {
   cacheTruncate(cache: number, length: number): void;
   cacheBytes(cache: number): number;
   attention(): number;
+  /** Decodes `count` stored values; the type's number is ggml's. */
+  dequantize(type: number, from: number, count: number, to: number): number;
+  linearCreate(): number;
+  linearDestroy(linear: number): void;
+  linearApply(linear: number, rows: number, x: number, y: number, numerics: number): number;
+  /** kind 0: layer norm, 1: RMS norm (bias 0). x and y may be the same. */
+  normalise(
+    kind: number,
+    rows: number,
+    width: number,
+    x: number,
+    weight: number,
+    bias: number,
+    epsilon: number,
+    y: number,
+  ): void;
+  /** Takes the named linears over; 0 = out of memory, and they are as before. */
+  blockCreate(): number;
+  blockDestroy(block: number): void;
+  blockForward(block: number, cache: number): number;
   readonly HEAPU8: Uint8Array;
   readonly HEAP32: Int32Array;
   readonly HEAPU32: Uint32Array;

@@ -126,13 +126,12 @@ function optional(weights: Properties, name: string, length: number, meaning: st
   return value === undefined ? undefined : checkLength(`weights.${name}`, value, length, meaning);
 }
 
-function checkOutput(c: ResolvedConfig, weights: Properties): Pick<CheckedWeights, "layout" | "wo" | "bo"> {
+function checkOutput(c: ResolvedConfig, weights: Properties): Pick<CheckedWeights, "wo" | "bo"> {
   if (weights.bo !== undefined && weights.wo === undefined) {
     throw mismatch("config", "weights.bo", "weights.wo beside it", "bo alone");
   }
   const concatDim = c.numHeads * c.valueHeadDim;
   return {
-    layout: checkWord("weights.layout", weights.layout, LAYOUTS),
     wo: optional(weights, "wo", concatDim * c.outDim, `numHeads · valueHeadDim ${concatDim} × outDim ${c.outDim}`),
     bo: optional(weights, "bo", c.outDim, `outDim`),
   };
@@ -145,7 +144,7 @@ function checkSeparate(c: ResolvedConfig, weights: Properties): CheckedWeights {
   const required = (name: string, from: string, rows: number, to: string, columns: number): Float32Array =>
     checkLength(`weights.${name}`, weights[name], rows * columns, `${from} ${rows} × ${to} ${columns}`);
   return {
-    ...checkOutput(c, weights),
+    layout: checkWord("weights.layout", weights.layout, LAYOUTS),
     fused: false,
     wq: required("wq", "dModel", c.dModel, "numHeads · headDim", q),
     wk: required("wk", "keyDim", c.keyDim, "numKVHeads · headDim", k),
@@ -153,6 +152,7 @@ function checkSeparate(c: ResolvedConfig, weights: Properties): CheckedWeights {
     bq: optional(weights, "bq", q, "numHeads · headDim"),
     bk: optional(weights, "bk", k, "numKVHeads · headDim"),
     bv: optional(weights, "bv", v, "numKVHeads · valueHeadDim"),
+    ...checkOutput(c, weights),
   };
 }
 
@@ -162,6 +162,7 @@ function checkFused(c: ResolvedConfig, weights: Properties): CheckedWeights {
     const actual = `dModel ${c.dModel}, keyDim ${c.keyDim}, valueDim ${c.valueDim}`;
     throw mismatch("config", "weights.wqkv", "keyDim and valueDim equal to dModel", actual, hint);
   }
+  const layout = checkWord("weights.layout", weights.layout, LAYOUTS);
   const q = c.numHeads * c.headDim;
   const k = c.numKVHeads * c.headDim;
   const all = q + k + c.numKVHeads * c.valueHeadDim;
@@ -169,9 +170,9 @@ function checkFused(c: ResolvedConfig, weights: Properties): CheckedWeights {
   const w = checkLength("weights.wqkv", weights.wqkv, c.dModel * all, `dModel ${c.dModel} × (${meaning})`);
   const b = optional(weights, "bqkv", all, meaning);
   // Rows of the out-in form are outputs, so q, k and v are runs of rows; in the in-out form they are runs of columns.
-  const step = weights.layout === "out-in" ? c.dModel : 1;
+  const step = layout === "out-in" ? c.dModel : 1;
   return {
-    ...checkOutput(c, weights),
+    layout,
     fused: true,
     wq: w,
     wk: w.subarray(q * step),
@@ -179,6 +180,7 @@ function checkFused(c: ResolvedConfig, weights: Properties): CheckedWeights {
     bq: b,
     bk: b?.subarray(q),
     bv: b?.subarray(q + k),
+    ...checkOutput(c, weights),
   };
 }
 
