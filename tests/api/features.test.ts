@@ -29,7 +29,10 @@ eachVariant("A1: H heads are H independent averages: every row sums to 1, and no
   const random = new Random(1);
   const config = { dModel: 32, numHeads: 4 };
   const layer = hs.multiHeadAttention(config, drawWeights(config, random));
-  for (const tokens of ["小明在北京的大学里学习计算机科学".length, "The cat sat on the mat because it was".split(" ").length]) {
+  for (const tokens of [
+    "小明在北京的大学里学习计算机科学".length,
+    "The cat sat on the mat because it was".split(" ").length,
+  ]) {
     const { weights } = layer.forward(random.tensor([tokens, 32]));
     assert.deepEqual(weights.shape, [4, tokens, tokens]);
     for (const row of rowsOf(weights)) assertSumsToOne(row, `${tokens} tokens`);
@@ -91,16 +94,19 @@ eachVariant("A9: each head reads all of Z: every input column moves every head",
   }
 });
 
-eachVariant("B1, B4: D=4, H=2, d=2: columns 1 and 2 of W_Q make head 1, columns 3 and 4 head 2, and go back there", (hs) => {
-  const weights = { layout: "in-out", wq: identity(4), wk: identity(4), wv: identity(4), wo: identity(4) } as const;
-  const layer = hs.multiHeadAttention({ dModel: 4, numHeads: 2 }, weights);
-  const x: Tensor = { data: Float32Array.of(11, 12, 13, 14), shape: [1, 4] };
-  const { q, heads, concat } = layer.forward(x, { want: ["q", "heads", "concat"] });
-  assert.deepEqual([...q.data], [11, 12, 13, 14]);
-  assert.deepEqual(q.shape, [2, 1, 2]);
-  assert.deepEqual([...heads.data], [11, 12, 13, 14]);
-  assert.deepEqual([...concat.data], [11, 12, 13, 14]);
-});
+eachVariant(
+  "B1, B4: D=4, H=2, d=2: columns 1 and 2 of W_Q make head 1, columns 3 and 4 head 2, and go back there",
+  (hs) => {
+    const weights = { layout: "in-out", wq: identity(4), wk: identity(4), wv: identity(4), wo: identity(4) } as const;
+    const layer = hs.multiHeadAttention({ dModel: 4, numHeads: 2 }, weights);
+    const x: Tensor = { data: Float32Array.of(11, 12, 13, 14), shape: [1, 4] };
+    const { q, heads, concat } = layer.forward(x, { want: ["q", "heads", "concat"] });
+    assert.deepEqual([...q.data], [11, 12, 13, 14]);
+    assert.deepEqual(q.shape, [2, 1, 2]);
+    assert.deepEqual([...heads.data], [11, 12, 13, 14]);
+    assert.deepEqual([...concat.data], [11, 12, 13, 14]);
+  },
+);
 
 eachVariant("B5: row block i of W_O is where head i writes: without it head i stays in its own columns", (hs) => {
   const random = new Random(5);
@@ -215,7 +221,9 @@ eachVariant("E1: MHA, GQA and MQA: a group shares one K/V head, so copying it fo
     const k = random.tensor([groups, 7, 6]);
     const v = random.tensor([groups, 7, 3]);
     const copied = (t: Tensor): Tensor => ({
-      data: joined(...[0, 1, 2, 3].map((h) => slice(t, 0, Math.floor(h / (4 / groups)), Math.floor(h / (4 / groups)) + 1).data)),
+      data: joined(
+        ...[0, 1, 2, 3].map((h) => slice(t, 0, Math.floor(h / (4 / groups)), Math.floor(h / (4 / groups)) + 1).data),
+      ),
       shape: [4, ...t.shape.slice(1)],
     });
     const shared = hs.attention(q, k, v);

@@ -42,7 +42,8 @@ eachVariant("F1, F2: seed 42 gives NumPy's weights and output to six decimals", 
   assert.deepEqual(result.weights.shape, [2, 4, 4]);
   assertValuesClose(result.weights.data, [...HEAD_1, ...HEAD_2], { absolute: 1e-6 }, "weights");
   assertValuesClose(result.output.data, OUTPUT, { absolute: 1e-6 }, "output");
-  const printed = (head: number) => [...result.weights.data.subarray(head * 16, head * 16 + 4)].map((w) => w.toFixed(3));
+  const printed = (head: number) =>
+    [...result.weights.data.subarray(head * 16, head * 16 + 4)].map((w) => w.toFixed(3));
   assert.deepEqual(printed(0), ["0.240", "0.253", "0.233", "0.274"]);
   assert.deepEqual(printed(1), ["0.238", "0.266", "0.262", "0.234"]);
 });

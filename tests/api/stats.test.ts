@@ -69,17 +69,38 @@ test("stats.heads: duplicate, induction and rare follow the token ids", () => {
   );
   assert.equal(induction.induction, 1);
   assert.equal(induction.duplicate, 0);
-  assert.equal(only(head(6, (_, j) => (j === 3 ? 1 : 0)), IDS).rare, 1); // 7 is there once
+  assert.equal(
+    only(
+      head(6, (_, j) => (j === 3 ? 1 : 0)),
+      IDS,
+    ).rare,
+    1,
+  ); // 7 is there once
 });
 
 test("stats.heads: of equally rare tokens the one with the highest id is the rarest", () => {
   const ids = [40, 11, 30, 11];
-  assert.equal(only(head(4, (_, j) => (j === 0 ? 1 : 0)), ids).rare, 1);
-  assert.equal(only(head(4, (_, j) => (j === 2 ? 1 : 0)), ids).rare, 0);
+  assert.equal(
+    only(
+      head(4, (_, j) => (j === 0 ? 1 : 0)),
+      ids,
+    ).rare,
+    1,
+  );
+  assert.equal(
+    only(
+      head(4, (_, j) => (j === 2 ? 1 : 0)),
+      ids,
+    ).rare,
+    0,
+  );
 });
 
 test("stats.heads: an immediate repetition is a duplicate; the place behind it is the query itself and is not induction", () => {
-  const s = only(head(2, (i, j) => (i === j ? 1 : 0)), [3, 3]);
+  const s = only(
+    head(2, (i, j) => (i === j ? 1 : 0)),
+    [3, 3],
+  );
   assert.equal(s.duplicate, 0);
   assert.ok(Number.isNaN(s.induction)); // no row can be asked
 });
@@ -127,12 +148,33 @@ test("C06: stats.heads refuses a batch, and ids that are not one per key, naming
     message: /tokenIds.*16.*12/,
   });
   assert.throws(() => stats.heads({ data: new Float32Array(256), shape: [16, 16] }), HeadscopeError);
-  assert.throws(() => stats.heads(head(2, () => 0.5), "ab" as never), { name: "TypeError", message: /tokenIds/ });
-  assert.throws(() => stats.heads(head(2, () => 0.5), [1, "2"] as never), {
-    name: "TypeError",
-    message: /tokenIds\[1\]: expected a number, got "2"/,
-  });
-  assert.throws(() => stats.heads(head(2, () => 0.5), new BigInt64Array(2) as never), TypeError);
+  assert.throws(
+    () =>
+      stats.heads(
+        head(2, () => 0.5),
+        "ab" as never,
+      ),
+    { name: "TypeError", message: /tokenIds/ },
+  );
+  assert.throws(
+    () =>
+      stats.heads(
+        head(2, () => 0.5),
+        [1, "2"] as never,
+      ),
+    {
+      name: "TypeError",
+      message: /tokenIds\[1\]: expected a number, got "2"/,
+    },
+  );
+  assert.throws(
+    () =>
+      stats.heads(
+        head(2, () => 0.5),
+        new BigInt64Array(2) as never,
+      ),
+    TypeError,
+  );
 });
 
 test("stats.similarity: 1 for the same head, 0 for heads with no key in common, symmetric, between for the rest", () => {

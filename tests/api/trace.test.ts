@@ -22,7 +22,15 @@ eachVariant("B9: GPT-2 at T = 2: [2,768] [2,2304] [12,2,64] [12,2,2] [12,2,64] [
   const layer = hs.multiHeadAttention(GPT2, gpt2Weights(random));
   const { trace } = layer.forward(random.tensor([2, 768]), { want: ["trace"], causal: true });
   const line = ["input", "qkv", "q", "weights", "heads", "concat", "output"].map((id) => step(trace, id).shape);
-  assert.deepEqual(line, [[2, 768], [2, 2304], [12, 2, 64], [12, 2, 2], [12, 2, 64], [2, 768], [2, 768]]);
+  assert.deepEqual(line, [
+    [2, 768],
+    [2, 2304],
+    [12, 2, 64],
+    [12, 2, 2],
+    [12, 2, 64],
+    [2, 768],
+    [2, 768],
+  ]);
   assert.deepEqual(
     trace.map((one) => one.id),
     [
@@ -38,9 +46,21 @@ eachVariant("B2: view and transpose copy nothing: strides [2304,64,1] then [64,2
   const { trace } = layer.forward(random.tensor([2, 768]), { want: ["trace"] });
   for (const id of ["q", "k", "v"]) {
     const view = step(trace, `${id}View`);
-    assert.deepEqual([view.shape, view.strides], [[2, 12, 64], [2304, 64, 1]]);
+    assert.deepEqual(
+      [view.shape, view.strides],
+      [
+        [2, 12, 64],
+        [2304, 64, 1],
+      ],
+    );
     const transposed = step(trace, id);
-    assert.deepEqual([transposed.shape, transposed.strides], [[12, 2, 64], [64, 2304, 1]]);
+    assert.deepEqual(
+      [transposed.shape, transposed.strides],
+      [
+        [12, 2, 64],
+        [64, 2304, 1],
+      ],
+    );
     for (const one of [view, transposed]) assert.deepEqual([one.copied, one.bytes, one.flops], [false, 0, 0]);
   }
 });
@@ -52,9 +72,21 @@ eachVariant("B2: the batch form [B,H,T,d], and separate projections with strides
   const { trace } = layer.forward(random.tensor([3, 5, 8]), { want: ["trace"] });
   assert.deepEqual(step(trace, "qProjection").shape, [3, 5, 8]);
   const q = step(trace, "q");
-  assert.deepEqual([q.shape, q.strides], [[3, 2, 5, 4], [40, 4, 8, 1]]);
+  assert.deepEqual(
+    [q.shape, q.strides],
+    [
+      [3, 2, 5, 4],
+      [40, 4, 8, 1],
+    ],
+  );
   const k = step(trace, "k");
-  assert.deepEqual([k.shape, k.strides], [[3, 1, 5, 4], [20, 4, 4, 1]]);
+  assert.deepEqual(
+    [k.shape, k.strides],
+    [
+      [3, 1, 5, 4],
+      [20, 4, 4, 1],
+    ],
+  );
   assert.equal(step(trace, "weights").bytes, 3 * 2 * 5 * 5 * 4);
   assert.equal(step(trace, "scores").formula, "scale · Q_h K_⌊h/2⌋ᵀ");
 });
@@ -92,7 +124,16 @@ eachVariant("G2, G3: llama.cpp's nodes with ggml's order of axes, keys padded to
 
 eachVariant("the FLOPs of the steps add up to cost.flops, dense", (hs) => {
   const random = new Random(6);
-  const config = { dModel: 10, numHeads: 4, numKVHeads: 2, headDim: 3, valueHeadDim: 5, keyDim: 7, valueDim: 6, outDim: 9 };
+  const config = {
+    dModel: 10,
+    numHeads: 4,
+    numKVHeads: 2,
+    headDim: 3,
+    valueHeadDim: 5,
+    keyDim: 7,
+    valueDim: 6,
+    outDim: 9,
+  };
   const layer = hs.multiHeadAttention(config, drawWeights(config, random));
   const { trace } = layer.forward(random.tensor([2, 10]), {
     key: random.tensor([8, 7]),
