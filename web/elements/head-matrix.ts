@@ -51,6 +51,10 @@ const LEAN = 38;
 const STEEP = 64;
 const STEEP_BELOW = 20;
 
+function digitsFor(cell: number): 0 | 2 | 3 {
+  return cell >= 36 ? 3 : cell >= 25 ? 2 : 0;
+}
+
 export class HeadMatrix extends HTMLElement {
   /** Show only this many cells around the spot. */
   loupe = false;
@@ -146,8 +150,9 @@ export class HeadMatrix extends HTMLElement {
     return this.size < SMALL_CELL;
   }
 
-  focusCell(): void {
-    this.cell.focus();
+  /** Whether the cells are large enough for their numbers. */
+  get numbered(): boolean {
+    return digitsFor(this.size) > 0;
   }
 
   private choosePart({ view, spot }: HeadMatrixState): Part {
@@ -204,7 +209,7 @@ export class HeadMatrix extends HTMLElement {
     if (!context) return;
     context.scale(ratio, ratio);
     const gap = cell >= 16 ? 1 : 0;
-    const digits = cell >= 36 ? 3 : cell >= 25 ? 2 : 0;
+    const digits = digitsFor(cell);
     const { family, soft, accent, paper } = this.inks(dark);
     context.font = `${cell >= 44 ? 11 : cell >= 36 ? 10.5 : 9.5}px ${family}`;
     context.textAlign = "center";
@@ -228,7 +233,7 @@ export class HeadMatrix extends HTMLElement {
         context.fillStyle = entry < 0 ? accent : css(colors.colors[entry] as never);
         context.fillRect(x, y, w, h);
         if (!digits) continue;
-        const text = formatCell(weight, digits as 2 | 3);
+        const text = formatCell(weight, digits);
         context.fillStyle = text === "·" ? soft : entry < 0 ? (colors.ink[0] as string) : (colors.ink[entry] as string);
         context.fillText(text, x + w / 2, y + h / 2 + 0.5);
       }

@@ -19,7 +19,6 @@ export const en = {
 
   "input.label": "Your text",
   "input.placeholder": "Type a sentence…",
-  "input.fixed": "Fixed input of this source",
   "input.try": "Try",
   "input.split": "Chinese by",
   "input.split.character": "character",
@@ -110,8 +109,6 @@ export const en = {
   "detail.strongest": "query {query} reads most from key {key}, weight {weight} · head {head}",
   "detail.score": "score {score}",
   "detail.hint": "Point at a cell to read its weight, click to keep it.",
-  "detail.pinned": "pinned",
-  "detail.unpin": "Unpin",
   "detail.loupe": "Around the picked cell",
   "detail.how": "How it works",
 
@@ -137,7 +134,6 @@ export const en = {
   "tokens.label": "Tokens. Arrow keys move, Enter picks the query, Escape unpins.",
   "tokens.query": "query",
   "tokens.key": "key",
-  "tokens.bar": "The bar under a token is the weight the query gives it in the enlarged head.",
 
   "trace.title": "Shapes on the way",
   "trace.input": "input X",

@@ -19,7 +19,6 @@ export const zh: Readonly<Record<MessageKey, string>> = {
 
   "input.label": "你的文字",
   "input.placeholder": "输入一句话……",
-  "input.fixed": "此来源的固定输入",
   "input.try": "试试",
   "input.split": "中文按",
   "input.split.character": "字",
@@ -104,8 +103,6 @@ export const zh: Readonly<Record<MessageKey, string>> = {
   "detail.strongest": "查询 {query} 读得最多的是键 {key}，权重 {weight} · 第 {head} 头",
   "detail.score": "得分 {score}",
   "detail.hint": "指向一个格子查看权重，点击固定。",
-  "detail.pinned": "已固定",
-  "detail.unpin": "取消固定",
   "detail.loupe": "所选格子的周围",
   "detail.how": "怎样做到的",
 
@@ -131,7 +128,6 @@ export const zh: Readonly<Record<MessageKey, string>> = {
   "tokens.label": "词元。方向键移动，回车选为查询，Esc 取消固定。",
   "tokens.query": "查询",
   "tokens.key": "键",
-  "tokens.bar": "词元下面的条是查询在放大的头里给它的权重。",
 
   "trace.title": "一路上的形状",
   "trace.input": "输入 X",

@@ -342,6 +342,7 @@ export class Playground {
     const pinned = this.pinned(view);
     const { matrix, loupe, numbers, readings, sentence } = this.parts;
     if (tab === "matrix") matrix.update({ view, head, scale, spot, pinned });
+    byId("legend-small").hidden = !matrix.numbered;
     const cramped = tab === "matrix" && matrix.cramped;
     byId("loupe-part").hidden = !cramped;
     if (cramped) loupe.update({ view, head, scale, spot, pinned });
@@ -356,8 +357,10 @@ export class Playground {
   private renderLegend(view: AttentionView, head: number, scale: Scale): void {
     check("scale", scale);
     const top = domainTop(view, head, scale);
-    setText(byId("legend-top"), top === 1 ? "1" : top.toFixed(4));
+    const end = top === 1 ? "1" : top.toFixed(4);
+    setText(byId("legend-top"), end);
     const canvas = byId<HTMLCanvasElement>("legend-ramp");
+    setAttributes(canvas, { "aria-label": say("legend.domain", { top: end }) });
     const context = canvas.getContext("2d");
     if (context) {
       const image = context.createImageData(256, 1);
