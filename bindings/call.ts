@@ -189,6 +189,7 @@ export function execute(heap: Heap, call: Call, layer: number, cache: number): A
   }
   u32[w + F.headGate] = headGate === undefined ? 0 : heap.write(arena + headGateAt * 16, headGate);
   u32[w + F.scoresStage] = SCORES_STAGE_NUMBERS[call.scoresStage];
+  u32[w + F.numerics] = 0; // plain float32
   for (let i = 0, bits = wanted, at = resultsAt; i < WORDS.length; ++i, bits >>>= 1) {
     u32[w + (WORDS[i] as number)] = bits & 1 ? arena + at * 16 : 0;
     if (bits & 1) at += floatArea(resultLength(call, i));
