@@ -1,5 +1,6 @@
 import { decodeBase64 } from "./base64.js";
-import { wasmBase64 } from "./generated/simd-bytes.js";
+import * as simd from "./generated/simd-bytes.js";
+import { inflate } from "./inflate.js";
 import { start } from "./load.js";
 import type { Headscope, LoadOptions } from "./types.js";
 
@@ -12,7 +13,8 @@ export * from "./public.js";
  * @throws HeadscopeError on every failure: `"unsupported"`, `"format"`, `"config"` or `"aborted"`.
  */
 export function load(options?: LoadOptions): Promise<Headscope> {
-  return start(options, async (variant) =>
-    decodeBase64(variant === "simd" ? wasmBase64 : (await import("./generated/relaxed-bytes.js")).wasmBase64),
-  );
+  return start(options, async (variant) => {
+    const { deflatedBase64, size } = variant === "simd" ? simd : await import("./generated/relaxed-bytes.js");
+    return inflate(decodeBase64(deflatedBase64), size);
+  });
 }

@@ -1,6 +1,7 @@
 // build/wasm-*/ and bindings/ → dist/: the npm package.
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
+import { deflateRawSync } from "node:zlib";
 import { filesBelow, unlessFresh } from "./freshness.js";
 import { must, root, StepError, say } from "./process.js";
 
@@ -37,9 +38,16 @@ export default function createModule(options: {
 `,
   );
   for (const variant of variants) {
-    const bytes = readFileSync(wasmOf(variant)).toString("base64");
-    writeIfChanged(join(folder, `${variant}-bytes.js`), `export const wasmBase64 =\n  "${bytes}";\n`);
-    writeIfChanged(join(folder, `${variant}-bytes.d.ts`), "export const wasmBase64: string;\n");
+    const bytes = readFileSync(wasmOf(variant));
+    const packed = deflateRawSync(bytes, { level: 9 }).toString("base64");
+    writeIfChanged(
+      join(folder, `${variant}-bytes.js`),
+      `export const size = ${bytes.length};\nexport const deflatedBase64 =\n  "${packed}";\n`,
+    );
+    writeIfChanged(
+      join(folder, `${variant}-bytes.d.ts`),
+      "/** Bytes of the module. */\nexport const size: number;\nexport const deflatedBase64: string;\n",
+    );
   }
 }
 
@@ -51,6 +59,7 @@ async function bundle(/** @type {string} */ outdir) {
     entryPoints: {
       index: "bindings/index.ts",
       core: "bindings/core.ts",
+      models: "bindings/models/index.ts",
       relaxed: "bindings/generated/relaxed-bytes.js",
     },
     outdir,
@@ -89,7 +98,7 @@ async function declare(/** @type {string} */ outdir) {
       visit(join(dirname(file), `${specifier}.d.ts`));
     }
   };
-  for (const entry of ["index.d.ts", "core.d.ts"]) visit(join(types, entry));
+  for (const entry of ["index.d.ts", "core.d.ts", "models/index.d.ts"]) visit(join(types, entry));
   for (const file of wanted) cpSync(file, join(outdir, relative(types, file)));
 }
 
