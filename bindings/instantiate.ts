@@ -45,13 +45,9 @@ export function checkEngine(variant: Variant): void {
 
 /** A compiled module from any source. */
 export async function compile(source: ModuleSource, signal: AbortSignal | undefined): Promise<WebAssembly.Module> {
-  if (
-    source instanceof WebAssembly.Module ||
-    Object.prototype.toString.call(source) === "[object WebAssembly.Module]"
-  ) {
-    return source as WebAssembly.Module;
-  }
-  if (typeof source === "string" || source instanceof URL) {
+  const tag = Object.prototype.toString.call(source);
+  if (tag === "[object WebAssembly.Module]") return source as WebAssembly.Module;
+  if (typeof source === "string" || tag === "[object URL]") {
     const address = String(source);
     return compileBytes(await download(address, signal), `the file at ${address}`);
   }

@@ -38,20 +38,29 @@ function check(options: unknown): Checked {
   }
   const { variant = "auto", module, signal } = options as LoadOptions;
   if (!VARIANTS.includes(variant)) throw wrong("variant", '"auto", "simd" or "relaxed"', variant);
-  if (module !== undefined && typeof module !== "string" && (typeof module !== "object" || module === null)) {
-    throw wrong("module", "a WebAssembly.Module, bytes, a URL or a string", module);
-  }
+  if (module !== undefined && !isModuleSource(module)) throw wrong("module", MODULE_SOURCES, module);
   if (signal !== undefined && typeof signal?.addEventListener !== "function") {
     throw wrong("signal", "an AbortSignal", signal);
   }
   return { variant, module, signal };
 }
 
+const MODULE_SOURCES = "a WebAssembly.Module, bytes, a URL or a string";
+
+/** By their tags, so that objects of other realms (frames, jsdom) count too. */
+function isModuleSource(value: unknown): boolean {
+  const tag = Object.prototype.toString.call(value).slice(8, -1);
+  return (
+    ["String", "URL", "ArrayBuffer", "SharedArrayBuffer", "WebAssembly.Module"].includes(tag) ||
+    ArrayBuffer.isView(value)
+  );
+}
+
 /** What both entries share: `builtin` is missing where the caller has to bring the module. */
 export async function start(options: unknown, builtin: Builtin | undefined): Promise<Headscope> {
   const checked = check(options);
   if (checked.module === undefined && builtin === undefined) {
-    throw wrong("module", "a WebAssembly.Module, bytes, a URL or a string", undefined);
+    throw wrong("module", MODULE_SOURCES, undefined);
   }
   return orAborted(run(checked, builtin), checked.signal);
 }
@@ -71,7 +80,6 @@ async function run({ variant, module, signal }: Checked, builtin: Builtin | unde
 }
 
 async function compileBuiltin(variant: Checked["variant"], builtin: Builtin): Promise<WebAssembly.Module> {
-  if (variant === "relaxed") return compile(await builtinBytes(builtin, "relaxed"), undefined);
   if (variant === "auto" && supports("relaxed")) {
     try {
       return await compile(await builtin("relaxed"), undefined);
@@ -79,14 +87,13 @@ async function compileBuiltin(variant: Checked["variant"], builtin: Builtin): Pr
       // The second file did not arrive, or this engine's relaxed SIMD is an older draft: the baseline always works.
     }
   }
-  return compile(await builtin("simd"), undefined);
-}
-
-async function builtinBytes(builtin: Builtin, variant: Variant): Promise<BufferSource> {
+  const chosen = variant === "relaxed" ? "relaxed" : "simd";
+  let bytes: BufferSource;
   try {
-    return await builtin(variant);
+    bytes = await builtin(chosen);
   } catch (cause) {
-    const message = `variant: the file with the ${variant} build could not be imported`;
+    const message = `variant: the package's ${chosen} build could not be imported`;
     throw new HeadscopeError("format", message, { argument: "variant", cause });
   }
+  return compile(bytes, undefined);
 }
