@@ -41,14 +41,16 @@ export function elementsOf(shape: readonly number[]): number {
   return product <= Number.MAX_SAFE_INTEGER ? product : Number.POSITIVE_INFINITY;
 }
 
-/** UTF-8 as it is: a byte order mark is a character of a token like any other. */
-const STRICT = /* @__PURE__ */ new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-const LENIENT = /* @__PURE__ */ new TextDecoder("utf-8", { ignoreBOM: true });
+// Made when they are first needed: importing the package asks for no global of the platform. A byte order mark is kept: it
+// is a character of a token like any other.
+let strict: TextDecoder | undefined;
+let lenient: TextDecoder | undefined;
 
 /** undefined for bytes that are no UTF-8. */
 export function decodeUtf8(bytes: Uint8Array): string | undefined {
+  strict ??= new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   try {
-    return STRICT.decode(bytes);
+    return strict.decode(bytes);
   } catch {
     return undefined;
   }
@@ -56,5 +58,6 @@ export function decodeUtf8(bytes: Uint8Array): string | undefined {
 
 /** With U+FFFD for what is no UTF-8. */
 export function decodeUtf8Leniently(bytes: Uint8Array): string {
-  return LENIENT.decode(bytes);
+  lenient ??= new TextDecoder("utf-8", { ignoreBOM: true });
+  return lenient.decode(bytes);
 }

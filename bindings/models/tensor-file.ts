@@ -3,6 +3,7 @@ import { HeadscopeError, wrongType } from "../errors.js";
 import { suggest } from "../suggest.js";
 import { disposeSymbol } from "../symbols.js";
 import type { Tensor } from "../types.js";
+import { throwIfAborted } from "./abort.js";
 import type { ByteSource, ReadOptions } from "./byte-source.js";
 import { DECODABLE, type Decode, isDecodable } from "./decode.js";
 import { fileError, quoted } from "./file-error.js";
@@ -140,6 +141,7 @@ export class TensorReader implements TensorFile {
   /** Parts as they are stored, neighbours in one read. Only types that can be decoded are read at all. */
   async readStored(parts: readonly TensorPart[], options: ReadOptions = {}): Promise<StoredPart[]> {
     if (this.#disposed) throw new HeadscopeError("disposed", `read: ${this.name} was closed`, { argument: "read" });
+    throwIfAborted(this.name, options.signal);
     const plans = parts.map((part) => this.#plan(part));
     const read = await readRanges(this.#withRest(), plans, options);
     return plans.map(({ begin, end, ...part }, i) => {
