@@ -20,6 +20,7 @@ from torch.nn import functional  # noqa: E402
 from batches import IGNORED, batch, load_streams, plain  # noqa: E402
 from bpe import Tokenizer  # noqa: E402
 from model import Config, Gpt2  # noqa: E402
+from muon import Muon  # noqa: E402
 
 WARMUP = 100
 MATRIX_RATE = 0.02
@@ -37,7 +38,7 @@ def optimizers(model: Gpt2) -> list[torch.optim.Optimizer]:
     chosen = {id(p) for p in matrices}
     others = [p for p in model.parameters() if id(p) not in chosen]
     return [
-        torch.optim.Muon(matrices, lr=MATRIX_RATE, weight_decay=0.02),
+        Muon(matrices, lr=MATRIX_RATE, weight_decay=0.02),
         torch.optim.AdamW(others, lr=VECTOR_RATE, betas=(0.9, 0.98), weight_decay=0.01),
     ]
 

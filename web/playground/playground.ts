@@ -90,7 +90,10 @@ export class Playground {
         this.engineName = { version, variant };
         this.update({});
       },
-      (error: unknown) => this.fail("input.loadFailed", error),
+      (error: unknown) => {
+        this.problem = null;
+        this.fail("input.loadFailed", error);
+      },
     );
   }
 
@@ -206,6 +209,8 @@ export class Playground {
   }
 
   private fail(key: Problem["key"], error: unknown): void {
+    // Without the core every question fails too; the reason is the core's.
+    if (this.problem?.key === "input.loadFailed") return;
     this.problem = { key, reason: error instanceof Error ? error.message : String(error) };
     this.schedule(true);
   }

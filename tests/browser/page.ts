@@ -1,0 +1,124 @@
+/**
+ * One page of the built site for one test: served under a sub-path and the strict policy, watched for everything that
+ * must never happen (an error on the console, an uncaught exception, a broken policy, a request to another host).
+ */
+
+import assert from "node:assert/strict";
+import { after, before, type TestContext, test } from "node:test";
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
+import { CSP, launchChromium, type ServedSite, serveSite } from "./launch.js";
+
+export interface Visit {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  readonly site: ServedSite;
+  /** Complaints so far. A test that provokes one takes it out. */
+  readonly complaints: string[];
+}
+
+export interface VisitOptions extends BrowserContextOptions {
+  /** Without "#". */
+  readonly fragment?: string;
+  /** JavaScript that runs in the page before its own. A string: a function compiled for Node names helpers of Node's. */
+  readonly init?: string;
+  /** Do not wait for the first picture. */
+  readonly bare?: boolean;
+}
+
+let browser: Browser;
+
+/** Starts the browser of a test file, and ends it. */
+export function useBrowser(args: readonly string[] = []): void {
+  before(async () => {
+    browser = await launchChromium(args);
+  });
+  after(() => browser?.close());
+}
+
+export function visit(
+  name: string,
+  options: VisitOptions,
+  body: (visit: Visit, t: TestContext) => Promise<void>,
+): void {
+  test(name, { timeout: 120_000 }, async (t) => {
+    const { fragment = "", init, bare, ...contextOptions } = options;
+    const site = await serveSite(undefined, { csp: CSP, basePath: "/some/where/" });
+    const context = await browser.newContext({
+      locale: "en-US",
+      viewport: { width: 1280, height: 1000 },
+      serviceWorkers: "block",
+      ...contextOptions,
+    });
+    try {
+      const page = await context.newPage();
+      const complaints = watch(page, site);
+      if (init) await page.addInitScript({ content: init });
+      await page.goto(`${site.url}${fragment && `#${fragment}`}`);
+      if (!bare) await firstPicture(page);
+      await body({ page, context, site, complaints }, t);
+      assert.deepEqual(complaints, []);
+    } finally {
+      await context.close();
+      await site.close();
+    }
+  });
+}
+
+export function watch(page: Page, site: ServedSite): string[] {
+  const complaints: string[] = [];
+  const { host } = new URL(site.url);
+  page.on("console", (message) => {
+    if (message.type() === "error") complaints.push(`console: ${message.text()}`);
+  });
+  page.on("pageerror", (error) => complaints.push(`exception: ${error.message}`));
+  page.on("request", (request) => {
+    const url = new URL(request.url());
+    if (url.host !== host && url.protocol !== "blob:") complaints.push(`request to ${url.href}`);
+  });
+  page.on("requestfailed", (request) => complaints.push(`failed request: ${request.url()}`));
+  return complaints;
+}
+
+export async function firstPicture(page: Page): Promise<void> {
+  await page.locator("#views:not([hidden])").waitFor({ timeout: 20_000 });
+  await settled(page);
+}
+
+/** After the frame in which a change is drawn. */
+export async function settled(page: Page): Promise<void> {
+  await page.evaluate(
+    () => new Promise<void>((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)))),
+  );
+}
+
+export async function typeText(page: Page, text: string): Promise<void> {
+  await page.locator("#text").fill(text);
+  await settled(page);
+}
+
+export async function text(page: Page, selector: string): Promise<string> {
+  return ((await page.locator(selector).first().textContent()) ?? "").trim();
+}
+
+/** The picked or previewed cell in words: `query ␣it reads key ␣cat with weight 0.4312 · head 3`. */
+export async function sentence(page: Page): Promise<string> {
+  return text(page, "#sentence > :first-child");
+}
+
+export async function tokens(page: Page): Promise<string[]> {
+  return page.locator("#tokens .chip .token").allTextContents();
+}
+
+/** The middle of a cell of the large matrix, on the screen. */
+export async function cellAt(page: Page, query: number, key: number, count: number): Promise<{ x: number; y: number }> {
+  await page.locator("#matrix .matrix-field").scrollIntoViewIfNeeded();
+  const box = await page.locator("#matrix .matrix-field").boundingBox();
+  assert.ok(box);
+  return { x: box.x + ((key + 0.5) * box.width) / count, y: box.y + ((query + 0.5) * box.height) / count };
+}
+
+export async function hover(page: Page, query: number, key: number, count: number): Promise<void> {
+  const { x, y } = await cellAt(page, query, key, count);
+  await page.mouse.move(x, y);
+  await settled(page);
+}
