@@ -2,9 +2,9 @@
 export function describe(value: unknown): string {
   switch (typeof value) {
     case "string":
-      return `${JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value)} (a string)`;
+      return `${JSON.stringify(short(value))} (a string)`;
     case "bigint":
-      return `${value}n (a bigint)`;
+      return `${short(String(value))}n (a bigint)`;
     case "number":
       return Object.is(value, -0) ? "-0" : String(value);
     case "function":
@@ -16,6 +16,10 @@ export function describe(value: unknown): string {
     default:
       return String(value);
   }
+}
+
+function short(text: string): string {
+  return text.length > 40 ? `${text.slice(0, 40)}…` : text;
 }
 
 function describeObject(value: object): string {

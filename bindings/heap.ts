@@ -1,8 +1,10 @@
 import type { NativeModule } from "./abi.js";
 import { HeadscopeError } from "./errors.js";
 
-/** What a 32-bit wasm memory can grow to: 4 GiB less one page of 64 KiB. */
-export const MAX_BYTES = 2 ** 32 - 2 ** 16;
+const PAGE = 2 ** 16;
+
+/** What a 32-bit wasm memory can grow to: 4 GiB less one page. */
+export const MAX_BYTES = 2 ** 32 - PAGE;
 
 /** Below this many elements a loop is faster than making a view for `set`. */
 const LOOP_LENGTH = 96;
@@ -112,14 +114,18 @@ export class Heap {
 
   /** The arena's address, at least so many bytes long. It only grows, and growing loses what it held. */
   reserve(argument: string, bytes: number): number {
-    if (bytes > this.#capacity) {
-      checkMemory(argument, "inputs and results", bytes);
-      this.#arena = this.native.reserve(bytes) >>> 0;
-      this.#capacity = this.#arena === 0 ? 0 : bytes;
-      if (this.#arena === 0) throw outOfMemory(argument, "inputs and results", bytes);
-    }
+    if (bytes > this.#capacity) this.#grow(argument, bytes);
     this.refresh();
     return this.#arena;
+  }
+
+  #grow(argument: string, bytes: number): void {
+    checkMemory(argument, "inputs and results", bytes);
+    // Whole pages, so that decoding, whose results grow by a key a step, does not grow the arena every time.
+    const pages = Math.min(Math.ceil(bytes / PAGE) * PAGE, MAX_BYTES);
+    this.#arena = this.native.reserve(pages) >>> 0;
+    this.#capacity = this.#arena === 0 ? 0 : pages; // the module gave the old arena back first
+    if (this.#arena === 0) throw outOfMemory(argument, "inputs and results", bytes);
   }
 
   /** Copies numbers to a byte address and returns it. */

@@ -10,17 +10,13 @@ export type ModuleSource = WebAssembly.Module | BufferSource | URL | string;
 
 const MAGIC = [0, 97, 115, 109]; // "\0asm"
 
-function aborted(signal: AbortSignal): HeadscopeError {
+export function aborted(signal: AbortSignal): HeadscopeError {
   return new HeadscopeError("aborted", "load: stopped by its signal", { argument: "signal", cause: signal.reason });
 }
 
 /** The promise, or the signal's abort, whichever comes first. */
 export function orAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return promise;
-  if (signal.aborted) {
-    promise.catch(() => undefined); // its end is nobody's business any more
-    return Promise.reject(aborted(signal));
-  }
   return new Promise((resolve, reject) => {
     const stop = () => reject(aborted(signal));
     signal.addEventListener("abort", stop, { once: true });

@@ -3,7 +3,7 @@ import { supports, type Variant } from "./engine.js";
 import { HeadscopeError } from "./errors.js";
 import { Instance } from "./headscope.js";
 import { Heap } from "./heap.js";
-import { checkEngine, compile, instantiate, type ModuleSource, orAborted } from "./instantiate.js";
+import { aborted, checkEngine, compile, instantiate, type ModuleSource, orAborted } from "./instantiate.js";
 import { suggest } from "./suggest.js";
 import type { Headscope, LoadOptions } from "./types.js";
 
@@ -32,7 +32,7 @@ function check(options: unknown): Checked {
     throw wrong("options", "an object { variant, module, signal }", options);
   }
   for (const name in options) {
-    if (!(OPTION_NAMES as readonly string[]).includes(name)) {
+    if (!(OPTION_NAMES as readonly string[]).includes(name) && Object.hasOwn(options, name)) {
       throw wrong(`options.${name}`, "a known name", name, suggest(name, OPTION_NAMES));
     }
   }
@@ -62,6 +62,7 @@ export async function start(options: unknown, builtin: Builtin | undefined): Pro
   if (checked.module === undefined && builtin === undefined) {
     throw wrong("module", MODULE_SOURCES, undefined);
   }
+  if (checked.signal?.aborted) throw aborted(checked.signal);
   return orAborted(run(checked, builtin), checked.signal);
 }
 
