@@ -120,7 +120,7 @@ function readTensor(file: string, name: string, value: Json): StoredTensor {
 function sizes(file: string, part: string, value: Json | undefined): number[] {
   if (!Array.isArray(value)) throw fileError(file, part, "an array of whole numbers", kindOf(value));
   for (const item of value) {
-    if (typeof item !== "number" || !Number.isSafeInteger(item) || item < 0) {
+    if (typeof item !== "number" || !Number.isSafeInteger(item) || item < 0 || Object.is(item, -0)) {
       throw fileError(file, part, "whole numbers from 0 to 2^53", kindOf(item));
     }
   }

@@ -5,6 +5,7 @@ import type { TestContext } from "node:test";
 
 export interface Request {
   readonly number: number;
+  readonly method: string;
   readonly headers: IncomingMessage["headers"];
   /** What the Range header asks for, `end` exclusive. */
   readonly range: { readonly begin: number; readonly end: number } | undefined;
@@ -48,8 +49,8 @@ export function answer({ range }: Pick<Request, "range">, response: ServerRespon
 /** A server for one file, stopped at the end of the test. */
 export async function serve(t: TestContext, file: Uint8Array, behaviour: Behaviour = () => false): Promise<Server> {
   const http = createServer((incoming, response) => {
-    const { headers } = incoming;
-    const request: Request = { number: server.requests.length + 1, headers, range: rangeOf(headers.range) };
+    const { headers, method = "" } = incoming;
+    const request: Request = { number: server.requests.length + 1, method, headers, range: rangeOf(headers.range) };
     server.requests.push(request);
     if (!behaviour(request, response, server)) answer(request, response, server);
   });

@@ -107,6 +107,7 @@ test("sizes that do not fit the type and the shape are refused with both", async
     safetensorsFile(`{"w":{"dtype":"${dtype}","shape":${shape},"data_offsets":[0,${end}]}}`, new Uint8Array(end));
   await refused(of("F32", "[3]", 8), /tensor "w": expected 8 bytes, from 0 to 8, for its shape, got 12 for F32 \[3\]/);
   await refused(of("F16", "[3000000000,3000000000]", 8), /got too many for F16/);
+  await refused(of("F32", "[-0,5]", 0), /shape: expected whole numbers from 0 to 2\^53, got/);
   await refused(of("F32", "2", 8), /shape: expected an array of whole numbers, got 2/);
   await refused(of("F32", '["2"]', 8), /shape: expected whole numbers from 0 to 2\^53, got "2"/);
   const noType = safetensorsFile('{"w":{"dtype":1,"shape":[2],"data_offsets":[0,8]}}', data);
