@@ -7,7 +7,10 @@
 #include <cstdint>
 #include <new>
 #include <string>
+#include <utility>
 
+#include "../src/dequantize.h"
+#include "../src/model_block.h"
 #include "../src/multi_head.h"
 
 namespace {
@@ -21,18 +24,29 @@ using namespace headscope;
   WORD(bias) WORD(biasStrideB) WORD(biasStrideH) WORD(biasStrideT) WORD(biasStrideS)                                \
   WORD(keyMask) WORD(keyLengths) WORD(headGate)                                                                     \
   WORD(weights) WORD(scores) WORD(scoresStage) WORD(q) WORD(k) WORD(v) WORD(heads) WORD(concat) WORD(contributions) \
-  WORD(numHeads) WORD(numKVHeads) WORD(headDim) WORD(valueHeadDim)
+  WORD(numHeads) WORD(numKVHeads) WORD(headDim) WORD(valueHeadDim) WORD(numerics) WORD(hidden)
 
 #define HEADSCOPE_LAYER_WORDS(WORD)                                                                         \
   WORD(dModel) WORD(keyDim) WORD(valueDim) WORD(outDim) WORD(numHeads) WORD(numKVHeads) WORD(headDim)       \
   WORD(valueHeadDim) WORD(layout) WORD(wq) WORD(wk) WORD(wv) WORD(wo) WORD(bq) WORD(bk) WORD(bv) WORD(bo)   \
   WORD(strideQ) WORD(strideK) WORD(strideV) WORD(ropePairing) WORD(ropeDims) WORD(ropeBase)
 
+#define HEADSCOPE_LINEAR_WORDS(WORD) \
+  WORD(layout) WORD(type) WORD(data) WORD(rowBytes) WORD(depth) WORD(columns) WORD(bias)
+
+#define HEADSCOPE_BLOCK_WORDS(WORD)                                                                               \
+  WORD(dModel) WORD(numHeads) WORD(numKVHeads) WORD(headDim) WORD(valueHeadDim) WORD(ropePairing) WORD(ropeDims)  \
+  WORD(ropeBase) WORD(norm) WORD(postNorm) WORD(epsilon) WORD(activation) WORD(attentionNormWeight)               \
+  WORD(attentionNormBias) WORD(ffnNormWeight) WORD(ffnNormBias) WORD(query) WORD(key) WORD(value) WORD(output)    \
+  WORD(up) WORD(gate) WORD(down)
+
 #define HEADSCOPE_ENUMERATOR(name) name,
 #define HEADSCOPE_NAME(name) #name " "
 
 enum class ForwardWord : uint32_t { HEADSCOPE_FORWARD_WORDS(HEADSCOPE_ENUMERATOR) };
 enum class LayerWord : uint32_t { HEADSCOPE_LAYER_WORDS(HEADSCOPE_ENUMERATOR) };
+enum class LinearWord : uint32_t { HEADSCOPE_LINEAR_WORDS(HEADSCOPE_ENUMERATOR) };
+enum class BlockWord : uint32_t { HEADSCOPE_BLOCK_WORDS(HEADSCOPE_ENUMERATOR) };
 
 constexpr uint32_t kFlagCausal = 1;
 constexpr uint32_t kFlagLeft = 2;
@@ -42,6 +56,7 @@ constexpr uint32_t kFlagRight = 4;
 uint32_t word_block[96];
 Buffer arena;
 Workspace workspace;
+Workspace block_workspace;
 
 template <class Word>
 uint32_t number(Word word) {
@@ -63,7 +78,8 @@ T* pointer(Word word) {
 unsigned words() { return static_cast<unsigned>(reinterpret_cast<uintptr_t>(word_block)); }
 
 std::string word_names() {
-  return "F:" HEADSCOPE_FORWARD_WORDS(HEADSCOPE_NAME) ";L:" HEADSCOPE_LAYER_WORDS(HEADSCOPE_NAME);
+  return "F:" HEADSCOPE_FORWARD_WORDS(HEADSCOPE_NAME) ";L:" HEADSCOPE_LAYER_WORDS(HEADSCOPE_NAME) ";W:" HEADSCOPE_LINEAR_WORDS(
+      HEADSCOPE_NAME) ";B:" HEADSCOPE_BLOCK_WORDS(HEADSCOPE_NAME);
 }
 
 std::string version() { return HEADSCOPE_VERSION; }
@@ -81,6 +97,8 @@ unsigned reserve(unsigned bytes) {
   if (!arena.reserve(bytes == 0 ? 1 : bytes)) return 0;
   return static_cast<unsigned>(reinterpret_cast<uintptr_t>(arena.as<char>()));
 }
+
+unsigned handle_of(const void* object) { return static_cast<unsigned>(reinterpret_cast<uintptr_t>(object)); }
 
 unsigned layer_create() {
   using W = LayerWord;
@@ -108,7 +126,7 @@ unsigned layer_create() {
   weights.key_bias = pointer<const float>(W::bk);
   weights.value_bias = pointer<const float>(W::bv);
   weights.output_bias = pointer<const float>(W::bo);
-  return static_cast<unsigned>(reinterpret_cast<uintptr_t>(Layer::create(config, weights)));
+  return handle_of(Layer::create(config, weights));
 }
 
 Layer* layer_of(unsigned handle) { return reinterpret_cast<Layer*>(static_cast<uintptr_t>(handle)); }
@@ -143,6 +161,7 @@ ForwardCall read_call() {
   call.mask.key_mask = pointer<const uint8_t>(W::keyMask);
   call.mask.lengths = pointer<const int32_t>(W::keyLengths);
   call.head_gate = pointer<const float>(W::headGate);
+  call.numerics = static_cast<Numerics>(number(W::numerics));
   call.output = pointer<float>(W::output);
   call.weights = pointer<float>(W::weights);
   call.scores = pointer<float>(W::scores);
@@ -172,8 +191,7 @@ int attention_call() {
 
 unsigned cache_create(unsigned layer, unsigned batch, unsigned capacity) {
   const LayerConfig& c = layer_of(layer)->config();
-  return static_cast<unsigned>(reinterpret_cast<uintptr_t>(
-      KVCache::create(batch, c.num_kv_heads, c.head_dim, c.value_head_dim, capacity)));
+  return handle_of(KVCache::create(batch, c.num_kv_heads, c.head_dim, c.value_head_dim, capacity));
 }
 
 void layer_destroy(unsigned layer) { delete layer_of(layer); }
@@ -181,6 +199,106 @@ void cache_destroy(unsigned cache) { delete cache_of(cache); }
 unsigned cache_length(unsigned cache) { return static_cast<unsigned>(cache_of(cache)->length()); }
 unsigned cache_bytes(unsigned cache) { return static_cast<unsigned>(cache_of(cache)->bytes()); }
 void cache_truncate(unsigned cache, unsigned length) { cache_of(cache)->truncate(length); }
+
+// ---- Models: weights as they stand in a file ----
+
+Linear* linear_of(unsigned handle) { return reinterpret_cast<Linear*>(static_cast<uintptr_t>(handle)); }
+Block* block_of(unsigned handle) { return reinterpret_cast<Block*>(static_cast<uintptr_t>(handle)); }
+
+int dequantize_values(unsigned type, unsigned from, unsigned count, unsigned to) {
+  const auto tensor_type = static_cast<TensorType>(type);
+  const size_t block = block_values(tensor_type);
+  if (block == 0 || count % block != 0) return static_cast<int>(Status::bad_argument);
+  dequantize(tensor_type, reinterpret_cast<const void*>(static_cast<uintptr_t>(from)), count,
+             reinterpret_cast<float*>(static_cast<uintptr_t>(to)));
+  return static_cast<int>(Status::ok);
+}
+
+unsigned linear_create() {
+  using W = LinearWord;
+  auto* linear = new (std::nothrow) Linear;
+  if (linear == nullptr) return 0;
+  if (linear->keep(static_cast<WeightLayout>(number(W::layout)), static_cast<TensorType>(number(W::type)),
+                   pointer<const void>(W::data), number(W::rowBytes), number(W::depth), number(W::columns),
+                   pointer<const float>(W::bias)) != Status::ok) {
+    delete linear;
+    return 0;
+  }
+  return handle_of(linear);
+}
+
+void linear_destroy(unsigned linear) { delete linear_of(linear); }
+
+int linear_apply(unsigned handle, unsigned rows, unsigned x, unsigned y, unsigned numerics_number) {
+  const Linear& linear = *linear_of(handle);
+  const auto numerics = static_cast<Numerics>(numerics_number);
+  const uint64_t scratch = linear.scratch(rows, numerics);
+  if (!workspace.reserve(scratch)) return static_cast<int>(Status::out_of_memory);
+  linear.apply(rows, reinterpret_cast<const float*>(static_cast<uintptr_t>(x)), linear.depth(),
+               reinterpret_cast<float*>(static_cast<uintptr_t>(y)), linear.columns(), numerics,
+               workspace.take(scratch));
+  return static_cast<int>(Status::ok);
+}
+
+void normalise(unsigned kind, unsigned rows, unsigned width, unsigned x, unsigned weight, unsigned bias, float epsilon,
+               unsigned y) {
+  const auto floats = [](unsigned address) { return reinterpret_cast<float*>(static_cast<uintptr_t>(address)); };
+  normalise_rows(static_cast<NormKind>(kind), rows, width, floats(x), {floats(weight), floats(bias)}, epsilon,
+                 floats(y));
+}
+
+/// Takes the linears that the words name over and destroys their handles; on 0 (out of memory) they are as before.
+unsigned block_create() {
+  using W = BlockWord;
+  BlockConfig config;
+  LayerConfig& attention = config.attention;
+  attention.model_dim = attention.key_dim = attention.value_dim = number(W::dModel);
+  attention.num_heads = number(W::numHeads);
+  attention.num_kv_heads = number(W::numKVHeads);
+  attention.head_dim = number(W::headDim);
+  attention.value_head_dim = number(W::valueHeadDim);
+  attention.out_dim = number(W::output) != 0 ? attention.model_dim : attention.num_heads * attention.value_head_dim;
+  attention.rotary.pairing = static_cast<RotaryPairing>(number(W::ropePairing));
+  attention.rotary.dims = number(W::ropeDims);
+  attention.rotary.base = real(W::ropeBase);
+  config.norm = static_cast<NormKind>(number(W::norm));
+  config.post_norm = number(W::postNorm) != 0;
+  config.epsilon = real(W::epsilon);
+  config.activation = static_cast<Activation>(number(W::activation));
+
+  BlockLinears linears;
+  struct Part {
+    W word;
+    Linear BlockLinears::*linear;
+  };
+  const Part parts[] = {{W::query, &BlockLinears::query}, {W::key, &BlockLinears::key},
+                        {W::value, &BlockLinears::value}, {W::output, &BlockLinears::output},
+                        {W::up, &BlockLinears::up},       {W::gate, &BlockLinears::gate},
+                        {W::down, &BlockLinears::down}};
+  for (const Part& part : parts) {
+    if (number(part.word) != 0) linears.*part.linear = std::move(*linear_of(number(part.word)));
+  }
+  Block* block =
+      Block::create(config, linears,
+                    {pointer<const float>(W::attentionNormWeight), pointer<const float>(W::attentionNormBias)},
+                    {pointer<const float>(W::ffnNormWeight), pointer<const float>(W::ffnNormBias)});
+  for (const Part& part : parts) {
+    if (number(part.word) == 0) continue;
+    if (block != nullptr) {
+      delete linear_of(number(part.word));
+    } else {
+      *linear_of(number(part.word)) = std::move(linears.*part.linear);
+    }
+  }
+  return handle_of(block);
+}
+
+void block_destroy(unsigned block) { delete block_of(block); }
+
+int block_forward(unsigned block, unsigned cache) {
+  return static_cast<int>(block_of(block)->forward(read_call(), cache_of(cache), pointer<float>(ForwardWord::hidden),
+                                                   block_workspace, workspace));
+}
 
 }  // namespace
 
@@ -194,6 +312,14 @@ EMSCRIPTEN_BINDINGS(headscope) {
   emscripten::function("layerDestroy", &layer_destroy);
   emscripten::function("layerForward", &layer_forward);
   emscripten::function("attention", &attention_call);
+  emscripten::function("dequantize", &dequantize_values);
+  emscripten::function("linearCreate", &linear_create);
+  emscripten::function("linearDestroy", &linear_destroy);
+  emscripten::function("linearApply", &linear_apply);
+  emscripten::function("normalise", &normalise);
+  emscripten::function("blockCreate", &block_create);
+  emscripten::function("blockDestroy", &block_destroy);
+  emscripten::function("blockForward", &block_forward);
   emscripten::function("cacheCreate", &cache_create);
   emscripten::function("cacheDestroy", &cache_destroy);
   emscripten::function("cacheLength", &cache_length);

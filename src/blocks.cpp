@@ -1,5 +1,6 @@
 #include "blocks.h"
 
+#include <bit>
 #include <cmath>
 
 #include "simd.h"
@@ -10,14 +11,92 @@ uint64_t rotary_table_floats(const Rotary& rotary, uint64_t positions) {
   return rotary.pairing == RotaryPairing::none ? 0 : positions * rotary.dims;
 }
 
+namespace {
+
+struct Turn {
+  double cosine;
+  double sine;
+};
+
+Turn operator*(Turn a, Turn b) {
+  return {a.cosine * b.cosine - a.sine * b.sine, a.sine * b.cosine + a.cosine * b.sine};
+}
+
+// The C library's pow, cos and sin would be 5 KB of gzipped wasm for one small table. A frequency is at most 1 where
+// base ≥ 1, so a short series gives its turn, and turns multiply: the turn of p · f is the p-th power of that of f.
+// Errors grow with log p for the first position and by one rounding per position after it: below 1e-12 at p = 10^5.
+
+/// cos f and sin f for 0 ≤ f ≤ 1, by their series up to f^21 (the next term is below 1e-22).
+Turn series_turn(double f) {
+  double cosine = 1.0;
+  double sine = f;
+  double term = f;
+  for (int n = 2; n <= 21; ++n) {
+    term *= f / n;
+    const bool even = n % 2 == 0;
+    const bool negative = n / 2 % 2 == 1;
+    (even ? cosine : sine) += negative ? -term : term;
+  }
+  return {cosine, sine};
+}
+
+/// The turn of any frequency: halved until the series holds, then doubled back.
+Turn turn_of(double f) {
+  int doublings = 0;
+  for (; f > 1.0; f *= 0.5) ++doublings;
+  Turn turn = series_turn(f);
+  for (; doublings > 0; --doublings) turn = turn * turn;
+  return turn;
+}
+
+Turn power(Turn turn, int64_t exponent) {
+  if (exponent < 0) {
+    turn.sine = -turn.sine;
+    exponent = -exponent;
+  }
+  Turn result{1.0, 0.0};
+  for (; exponent > 0; exponent /= 2, turn = turn * turn) {
+    if (exponent % 2 == 1) result = result * turn;
+  }
+  return result;
+}
+
+double power(double x, size_t exponent) {
+  double result = 1.0;
+  for (; exponent > 0; exponent /= 2, x *= x) {
+    if (exponent % 2 == 1) result *= x;
+  }
+  return result;
+}
+
+/// x^(1/n): Newton's method for the root y of y^n = x, in ln-like steps that stay positive.
+double root(double x, size_t n) {
+  // A first guess from the exponent bits, which are a piecewise linear log2: within a factor of 1.1.
+  constexpr double kOne = 1.0 * (1023LL << 52);
+  const double log2_bits = (static_cast<double>(std::bit_cast<int64_t>(x)) - kOne) / static_cast<double>(n);
+  double y = std::bit_cast<double>(static_cast<int64_t>(log2_bits + kOne));
+  const auto order = static_cast<double>(n);
+  for (int step = 0; step < 200; ++step) {
+    const double ratio = x / power(y, n);
+    if (ratio > 1.0 - 1e-15 && ratio < 1.0 + 1e-15) break;
+    const double factor = 1.0 + (ratio - 1.0) / order;
+    y *= factor < 2.0 ? factor : 2.0;
+  }
+  return y;
+}
+
+}  // namespace
+
 void fill_rotary_table(const Rotary& rotary, int64_t first, size_t positions, float* table) {
   const size_t pairs = rotary.dims / 2;
-  for (size_t i = 0; i < pairs; ++i) {
-    const double frequency = std::pow(rotary.base, -2.0 * static_cast<double>(i) / static_cast<double>(rotary.dims));
-    for (size_t t = 0; t < positions; ++t) {
-      const double angle = static_cast<double>(first + static_cast<int64_t>(t)) * frequency;
-      table[t * rotary.dims + 2 * i] = static_cast<float>(std::cos(angle));
-      table[t * rotary.dims + 2 * i + 1] = static_cast<float>(std::sin(angle));
+  const double ratio = 1.0 / root(rotary.base, pairs);  // base^(−2 / dims)
+  double frequency = 1.0;
+  for (size_t i = 0; i < pairs; ++i, frequency *= ratio) {
+    const Turn step = turn_of(frequency);
+    Turn turn = power(step, first);
+    for (size_t t = 0; t < positions; ++t, turn = turn * step) {
+      table[t * rotary.dims + 2 * i] = static_cast<float>(turn.cosine);
+      table[t * rotary.dims + 2 * i + 1] = static_cast<float>(turn.sine);
     }
   }
 }
@@ -77,6 +156,8 @@ namespace {
 
 using namespace simd;
 
+using Function = Vec (*)(Vec x);
+
 Vec gelu_tanh(Vec x) {
   const Vec inner = splat(0.79788456080286536F) * (x + splat(0.044715F) * x * x * x);
   return splat(0.5F) * x * (splat(1.0F) + tanh(inner));
@@ -84,11 +165,12 @@ Vec gelu_tanh(Vec x) {
 
 Vec gelu_erf(Vec x) { return splat(0.5F) * x * (splat(1.0F) + erf(x * splat(0.70710678118654752F))); }
 
-Vec silu(Vec x) { return x / (splat(1.0F) + exp(splat(0.0F) - x)); }
+Vec silu(Vec x) { return x * sigmoid(x); }
 
 Vec relu(Vec x) { return at_least(x, splat(0.0F)); }
 
-template <class Function>
+// A call for each vector, not a loop for each function: a call costs little beside a polynomial, and four inlined loops
+// with their tails were 9 KB of wasm.
 void apply(float* x, size_t n, Function function) {
   size_t i = 0;
   for (; i + kLanes <= n; i += kLanes) store(x + i, function(load(x + i)));

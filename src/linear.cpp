@@ -2,10 +2,26 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "matmul.h"
 
 namespace headscope {
+
+// Out of line: seven of them live in a block, and inlined they were a tenth of the module.
+Linear::Linear() = default;
+Linear::~Linear() = default;
+Linear::Linear(Linear&& other) noexcept { *this = std::move(other); }
+Linear& Linear::operator=(Linear&& other) noexcept {
+  weights_ = std::move(other.weights_);
+  bias_ = std::move(other.bias_);
+  layout_ = other.layout_;
+  type_ = other.type_;
+  packed_ = other.packed_;
+  depth_ = std::exchange(other.depth_, 0);
+  columns_ = std::exchange(other.columns_, 0);
+  return *this;
+}
 
 Status Linear::keep_bias(const float* bias) {
   if (bias == nullptr) return Status::ok;

@@ -7,7 +7,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 
 #include "dequantize.h"
 #include "memory.h"
@@ -33,18 +32,10 @@ struct WeightMatrix {
 
 class Linear {
  public:
-  Linear() = default;
-  Linear(Linear&& other) noexcept { *this = std::move(other); }
-  Linear& operator=(Linear&& other) noexcept {
-    weights_ = std::move(other.weights_);
-    bias_ = std::move(other.bias_);
-    layout_ = other.layout_;
-    type_ = other.type_;
-    packed_ = other.packed_;
-    depth_ = std::exchange(other.depth_, 0);
-    columns_ = std::exchange(other.columns_, 0);
-    return *this;
-  }
+  Linear();
+  Linear(Linear&& other) noexcept;
+  Linear& operator=(Linear&& other) noexcept;
+  ~Linear();
 
   /// Packs W [depth, columns] and the bias [columns] (or null); the caller's memory is not needed afterwards.
   Status pack(WeightLayout layout, const WeightMatrix& matrix, size_t depth, size_t columns, const float* bias);

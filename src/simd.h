@@ -130,14 +130,6 @@ inline void widen_int8(const int8_t* from, Vec (&to)[4]) {
 #endif
 }
 
-/// tanh, from xsimd: within 2 ULP, odd, ±1 far out, NaN stays NaN.
-inline Vec tanh(Vec x) { return xsimd::tanh(x); }
-
-/// The error function and e^x for any x, from xsimd: within 2 ULP, NaN stays NaN; e^x is 0 below −87.3 and +Infinity
-/// above 88.7.
-inline Vec erf(Vec x) { return xsimd::erf(x); }
-inline Vec exp(Vec x) { return xsimd::exp(x); }
-
 /// e^x for x ≤ 0: largest error 1.0 ULP on [−87.3, 0]; 0 below −88 (−Infinity included), where the true value
 /// is under the smallest normal float; NaN stays NaN; e^0 is exactly 1, so equal scores give equal weights.
 ///
@@ -166,5 +158,35 @@ inline Vec exp_nonpositive(Vec x) {
   return y * xsimd::bitwise_cast<float>((bits << 23) + decltype(bits)(0x3F800000));
 #endif
 }
+
+/// |x|, and the sign of `sign` on the magnitude of x.
+inline Vec absolute(Vec x) { return xsimd::abs(x); }
+inline Vec copy_sign(Vec x, Vec sign) { return xsimd::copysign(x, sign); }
+
+/// tanh within 2 ULP of the result, odd, ±1 far out, NaN stays NaN: Cephes' tanhf. Near 0 the odd polynomial, because
+/// (1 − e^−2x) / (1 + e^−2x) cancels there.
+inline Vec tanh(Vec x) {
+  const Vec magnitude = absolute(x);
+  const Vec e = exp_nonpositive(magnitude * splat(-2.0F));
+  const Vec far = (splat(1.0F) - e) / (splat(1.0F) + e);
+  const Vec square = x * x;
+  Vec p = splat(-5.70498872745e-3F);
+  p = madd(p, square, splat(2.06390887954e-2F));
+  p = madd(p, square, splat(-5.37397155531e-2F));
+  p = madd(p, square, splat(1.33314422036e-1F));
+  p = madd(p, square, splat(-3.33332819422e-1F));
+  const Vec near = madd(p * square, magnitude, magnitude);
+  return copy_sign(xsimd::select(magnitude < splat(0.625F), near, far), x);
+}
+
+/// 1 / (1 + e^−x) within 2.5 ULP, never through a large exponential; NaN stays NaN.
+inline Vec sigmoid(Vec x) {
+  const Vec e = exp_nonpositive(splat(0.0F) - absolute(x));
+  const Vec numerator = xsimd::select(x < splat(0.0F), e, splat(1.0F));
+  return numerator / (splat(1.0F) + e);
+}
+
+/// The error function, from xsimd: within 2.5 ULP, odd, NaN stays NaN.
+inline Vec erf(Vec x) { return xsimd::erf(x); }
 
 }  // namespace headscope::simd

@@ -104,7 +104,7 @@ inline void scale_in_place(float* x, size_t n, float factor) {
 }
 
 /// Soft capping, scores[j] = cap · tanh(scores[j] / cap), in place (Gemma 2; ONNX Attention `softcap`).
-inline void cap_scores(float* scores, size_t n, float cap) {
+[[gnu::noinline]] inline void cap_scores(float* scores, size_t n, float cap) {
   using namespace simd;
   const Vec c = splat(cap);
   const Vec inverse = splat(1.0F / cap);

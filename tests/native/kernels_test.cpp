@@ -194,9 +194,53 @@ void rotary_matches_reference() {
   }
 }
 
+void rotary_angles_match_the_c_library() {
+  for (const double base : {10000.0, 500000.0, 1e7, 2.0, 1.0, 0.25}) {
+    for (const size_t dims : {size_t{2}, size_t{64}, size_t{128}, size_t{250}}) {
+      for (const int64_t first : {int64_t{0}, int64_t{-7}, int64_t{131071}}) {
+        const Rotary rotary{RotaryPairing::halves, dims, base};
+        std::vector<float> table(rotary_table_floats(rotary, 3));
+        fill_rotary_table(rotary, first, 3, table.data());
+        for (size_t t = 0; t < 3; ++t) {
+          for (size_t i = 0; i < dims / 2; ++i) {
+            const double angle = static_cast<double>(first + static_cast<int64_t>(t)) *
+                                 std::pow(base, -2.0 * static_cast<double>(i) / static_cast<double>(dims));
+            const double expected[2] = {std::cos(angle), std::sin(angle)};
+            check::close(table.data() + t * dims + 2 * i, expected, 2, 1e-7, "rotary angle");
+          }
+        }
+      }
+    }
+  }
+}
+
+template <class Function, class Exact>
+void within_ulp(double limit, Function function, Exact exact, double from, double to, const char* name) {
+  double worst = 0.0;
+  for (double x = from; x <= to; x += 0.000713) {
+    const auto xf = static_cast<float>(x);
+    float lanes[4];
+    simd::store(lanes, function(simd::splat(xf)));
+    const double e = exact(static_cast<double>(xf));
+    const auto rounded = static_cast<float>(e);
+    const double ulp = std::fabs(static_cast<double>(std::nextafter(rounded, INFINITY)) - static_cast<double>(rounded));
+    worst = std::max(worst, std::fabs(static_cast<double>(lanes[0]) - e) / ulp);
+  }
+  std::printf("%s: %.3f ULP\n", name, worst);
+  CHECK(worst <= limit);
+  float nan[4];
+  simd::store(nan, function(simd::splat(std::numeric_limits<float>::quiet_NaN())));
+  CHECK(std::isnan(nan[0]));
+}
+
 }  // namespace
 
 int main() {
+  rotary_angles_match_the_c_library();
+  within_ulp(2.0, [](simd::Vec x) { return simd::tanh(x); }, [](double x) { return std::tanh(x); }, -12, 12, "tanh");
+  within_ulp(2.5, [](simd::Vec x) { return simd::sigmoid(x); }, [](double x) { return 1.0 / (1.0 + std::exp(-x)); },
+             -80, 30, "sigmoid");
+  within_ulp(2.5, [](simd::Vec x) { return simd::erf(x); }, [](double x) { return std::erf(x); }, -5, 5, "erf");
   exp_is_within_two_ulp();
   softmax_rows();
   capping_matches_tanh();
