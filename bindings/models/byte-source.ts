@@ -126,8 +126,9 @@ const EXPECTED = "a File, a Blob, a URL, an address as a string, or an ArrayBuff
 export async function openSource(source: FileSource, options: SourceOptions = {}): Promise<ByteSource> {
   const { onBytes, cache = "use" } = options;
   const given: unknown = source;
-  if (typeof given === "string" || given instanceof URL) {
-    const url = new UrlSource(toAddress(given), onBytes);
+  const kind = Object.prototype.toString.call(given);
+  if (typeof given === "string" || kind === "[object URL]") {
+    const url = new UrlSource(toAddress(String(given)), onBytes);
     return cache === "off" ? url : withRangeCache(url, cache === "reload", onBytes);
   }
   if (typeof given !== "object" || given === null) throw wrongType("source", EXPECTED, given);
@@ -135,7 +136,6 @@ export async function openSource(source: FileSource, options: SourceOptions = {}
     if (typedArrayName(given) !== undefined) checkAttached("source", given);
     return new MemorySource(new Uint8Array(given.buffer, given.byteOffset, given.byteLength).slice(), onBytes);
   }
-  const kind = Object.prototype.toString.call(given);
   if (kind === "[object ArrayBuffer]" || kind === "[object SharedArrayBuffer]") {
     return new MemorySource(copyBuffer(given as ArrayBuffer), onBytes);
   }
@@ -151,12 +151,23 @@ function copyBuffer(buffer: ArrayBuffer): Uint8Array {
   }
 }
 
-function toAddress(given: string | URL): string {
+/** What fetch may know how to read. */
+const SCHEMES = ["http:", "https:", "blob:", "data:", "file:"];
+
+function toAddress(given: string): string {
   const base = typeof location === "object" && location !== null ? location.href : undefined;
+  let url: URL;
   try {
-    return new URL(given, base).href;
+    url = new URL(given, base);
   } catch {
     const hint = base === undefined ? "there is no page to start a relative address from" : undefined;
-    throw wrongType("source", "an address that can be understood", String(given), hint);
+    throw wrongType("source", "an address that can be understood", given, hint);
   }
+  if (SCHEMES.includes(url.protocol)) return url.href;
+  throw wrongType(
+    "source",
+    "an address of http, https, blob or data",
+    given,
+    "files from disk are given as a File or Blob",
+  );
 }

@@ -2,7 +2,8 @@ import { throwIfAborted } from "./abort.js";
 import { ByteList } from "./byte-list.js";
 import type { ByteSource, ReadOptions, SourceOptions } from "./byte-source.js";
 import { FileChangedError } from "./file-error.js";
-import type { UrlSource, Version } from "./url-source.js";
+import type { Version } from "./http-answer.js";
+import type { UrlSource } from "./url-source.js";
 
 /** What `caches.delete` needs to forget every file. */
 export const CACHE_NAME = "headscope-files-1";

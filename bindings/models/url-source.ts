@@ -1,42 +1,24 @@
 import { HeadscopeError } from "../errors.js";
-import { pause, throwIfAborted, untilAborted } from "./abort.js";
+import { throwIfAborted, untilAborted } from "./abort.js";
 import { ByteList } from "./byte-list.js";
 import type { ByteSource, ReadOptions } from "./byte-source.js";
 import { FileChangedError, fileError } from "./file-error.js";
+import {
+  isPassing,
+  lengthOf,
+  parseContentRange,
+  parseUnsatisfied,
+  type Version,
+  wholeLengthOf,
+} from "./http-answer.js";
+import { PassingFailure, passing, Retries } from "./retries.js";
 import { WholeBody } from "./whole-body.js";
 
 /** A server that cannot send parts has its file kept in memory up to this size; larger ones are refused. */
 export const WHOLE_FILE_LIMIT = 512 * 2 ** 20;
 
-/** Failures in a row, without PROGRESS bytes between them, before a read is given up. */
-const MAX_FAILURES = 5;
-/** The same for an address that has not answered once: it is more likely wrong than busy. */
-const MAX_FIRST_FAILURES = 2;
-const PROGRESS = 64 * 1024;
-const FIRST_PAUSE = 200;
-const LONGEST_PAUSE = 10_000;
 /** Memory made before the first byte has come. */
 const FIRST_ALLOCATION = 16 * 2 ** 20;
-
-// Too early, too many requests, and gateways and servers that are busy for a moment.
-const PASSING_STATUSES = [408, 425, 429, 500, 502, 503, 504];
-
-/** A failure that the next attempt may not have. */
-class PassingFailure extends Error {
-  readonly pause: number | undefined;
-
-  constructor(message: string, cause?: unknown, pause?: number) {
-    super(message, { cause });
-    this.pause = pause;
-  }
-}
-
-/** What tells one version of a file from another. */
-export interface Version {
-  readonly size: number | undefined;
-  readonly etag: string | undefined;
-  readonly lastModified: string | undefined;
-}
 
 /**
  * A file behind an address, read by HTTP Range. Only a `Range: bytes=a-b` header is sent, which needs no CORS preflight.
@@ -92,8 +74,7 @@ export class UrlSource implements ByteSource {
     throwIfAborted(this.#name, signal);
     const stop = this.#size === undefined ? end : Math.min(end, this.#size);
     const bytes = new ByteList(Math.max(0, Math.min(stop - begin, FIRST_ALLOCATION)));
-    let failures = 0;
-    let progress = 0;
+    const retries = new Retries(begin);
     while (begin + bytes.length < (this.#size === undefined ? end : Math.min(end, this.#size))) {
       if (this.#whole !== undefined) return this.#readWhole(this.#whole, begin, end, signal);
       try {
@@ -101,15 +82,14 @@ export class UrlSource implements ByteSource {
       } catch (error) {
         throwIfAborted(this.#name, signal);
         if (!(error instanceof PassingFailure)) throw error;
-        if (bytes.length - progress >= PROGRESS) {
-          progress = bytes.length;
-          failures = 0;
-        }
-        failures += 1;
-        await this.#pauseOrGiveUp(error, failures, begin + bytes.length, signal);
+        await this.#again(retries, error, begin + bytes.length, signal);
       }
     }
     return bytes.view();
+  }
+
+  #again(retries: Retries, failure: PassingFailure, at: number, signal: AbortSignal | undefined): Promise<void> {
+    return retries.next(failure, { file: this.#name, at, answered: this.#answered, signal });
   }
 
   close(): void {
@@ -157,7 +137,7 @@ export class UrlSource implements ByteSource {
       const headers: HeadersInit = range === undefined ? {} : { Range: range };
       response = await fetch(this.address, signal === undefined ? { headers } : { headers, signal });
     } catch (cause) {
-      throw new PassingFailure(reasonOf(cause), cause);
+      throw passing(cause);
     }
     this.#answered = true;
     if (response.redirected && response.url !== "") {
@@ -205,7 +185,7 @@ export class UrlSource implements ByteSource {
         try {
           piece = await reader.read();
         } catch (cause) {
-          throw new PassingFailure(reasonOf(cause), cause);
+          throw passing(cause);
         }
         if (piece.done) return;
         this.#arrived(piece.value.length);
@@ -224,7 +204,7 @@ export class UrlSource implements ByteSource {
 
   /** A 200 answer: the server sends the file whole or not at all. */
   #keepWhole(response: Response): void {
-    const size = isCompressed(response) ? undefined : lengthOf(response);
+    const size = wholeLengthOf(response);
     if (size !== undefined && size > WHOLE_FILE_LIMIT) {
       response.body?.cancel().catch(() => undefined);
       throw this.#tooLargeToKeep(`${size} bytes`);
@@ -243,8 +223,7 @@ export class UrlSource implements ByteSource {
   }
 
   async #readWhole(whole: WholeBody, begin: number, end: number, signal: AbortSignal | undefined): Promise<Uint8Array> {
-    let failures = 0;
-    let reached = whole.length;
+    const retries = new Retries(whole.length);
     for (;;) {
       try {
         const bytes = await untilAborted(this.#name, signal, whole.read(begin, end));
@@ -252,10 +231,7 @@ export class UrlSource implements ByteSource {
         return bytes;
       } catch (cause) {
         if (cause instanceof HeadscopeError) throw cause;
-        if (whole.length - reached >= PROGRESS) failures = 0;
-        reached = whole.length;
-        failures += 1;
-        await this.#pauseOrGiveUp(new PassingFailure(reasonOf(cause), cause), failures, whole.length, signal);
+        await this.#again(retries, passing(cause), whole.length, signal);
         if (whole.connected) continue; // another read of the same file was faster
         this.#resuming ??= this.#resume(whole).finally(() => {
           this.#resuming = undefined;
@@ -279,7 +255,7 @@ export class UrlSource implements ByteSource {
       this.#checkVersion(response, range.size);
       whole.continueWith(response, 0);
     } else if (response.status === 200) {
-      this.#checkVersion(response, isCompressed(response) ? undefined : lengthOf(response));
+      this.#checkVersion(response, wholeLengthOf(response));
       whole.continueWith(response, whole.length);
     } else {
       await response.body?.cancel();
@@ -328,7 +304,7 @@ export class UrlSource implements ByteSource {
   #refused(response: Response): Error {
     const { status } = response;
     const said = response.statusText === "" ? `${status}` : `${status} ${response.statusText}`;
-    if (PASSING_STATUSES.includes(status)) {
+    if (isPassing(status)) {
       const seconds = Number(response.headers.get("Retry-After") ?? "none");
       return new PassingFailure(`HTTP ${said}`, undefined, Number.isFinite(seconds) ? seconds * 1000 : undefined);
     }
@@ -347,54 +323,8 @@ export class UrlSource implements ByteSource {
   #error(part: string, expected: string, actual: string): HeadscopeError {
     return fileError(this.#name, part, expected, actual);
   }
-
-  async #pauseOrGiveUp(
-    failure: PassingFailure,
-    failures: number,
-    at: number,
-    signal: AbortSignal | undefined,
-  ): Promise<void> {
-    if (failures >= (this.#answered ? MAX_FAILURES : MAX_FIRST_FAILURES)) {
-      const actual = `"${failure.message}" ${failures} times in a row`;
-      throw fileError(this.#name, `byte ${at}`, "an answer", actual, { cause: failure.cause });
-    }
-    const wait = failure.pause ?? FIRST_PAUSE * 2 ** (failures - 1);
-    await pause(this.#name, signal, Math.min(Math.max(0, wait), LONGEST_PAUSE));
-  }
-}
-
-/** What fetch says is often no more than "fetch failed": the cause tells why. */
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const { cause } = error;
-  return cause instanceof Error && cause.message !== "" ? `${error.message}: ${cause.message}` : error.message;
 }
 
 function shorten(address: string): string {
   return address.length > 200 ? `${address.slice(0, 200)}…` : address;
-}
-
-function isCompressed(response: Response): boolean {
-  const coding = response.headers.get("Content-Encoding");
-  return coding !== null && coding !== "" && coding !== "identity";
-}
-
-function lengthOf(response: Response): number | undefined {
-  const text = response.headers.get("Content-Length");
-  return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
-}
-
-/** `bytes 0-99/1234` or `bytes 0-99/*`, with `end` exclusive. */
-export function parseContentRange(text: string): { begin: number; end: number; size: number | undefined } | undefined {
-  const match = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15}|\*)$/i.exec(text.trim());
-  if (match === null) return undefined;
-  const begin = Number(match[1]);
-  const end = Number(match[2]) + 1;
-  const size = match[3] === "*" ? undefined : Number(match[3]);
-  return end <= begin || (size !== undefined && end > size) ? undefined : { begin, end, size };
-}
-
-function parseUnsatisfied(text: string): number | undefined {
-  const match = /^bytes \*\/(\d{1,15})$/i.exec(text.trim());
-  return match === null ? undefined : Number(match[1]);
 }

@@ -63,7 +63,6 @@ export class WholeBody {
       this.#reader = undefined;
       return;
     }
-    this.#hooks.arrived(result.value.length);
     const fresh = result.value.subarray(this.#skip);
     this.#skip -= result.value.length - fresh.length;
     if (this.#bytes.length + fresh.length > this.#hooks.limit) {
@@ -71,6 +70,7 @@ export class WholeBody {
       throw this.#hooks.tooLarge();
     }
     this.#bytes.push(fresh);
+    this.#hooks.arrived(result.value.length); // last: it may be the caller's code, and that may throw
   }
 
   close(): void {
