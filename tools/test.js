@@ -7,6 +7,7 @@ import { findOrInstallChromium, HOW_TO_INSTALL } from "./lib/chromium.js";
 import { cmakeBuild } from "./lib/cmake.js";
 import { filesBelow } from "./lib/freshness.js";
 import { withLock } from "./lib/lock.js";
+import { nodeFlags } from "./lib/node-flags.js";
 import { root, run, StepError, say, script } from "./lib/process.js";
 import { toolchain } from "./lib/setup.js";
 import { checkTypes, typeProjects } from "./lib/types.js";
@@ -14,15 +15,6 @@ import { checkTypes, typeProjects } from "./lib/types.js";
 /** @typedef {{ part: string, passed: number, failed: number, skipped: number, note?: string | undefined }} Result */
 
 const onCI = Boolean(process.env.CI) && process.env.CI !== "false";
-
-/** Node 20 compiles relaxed SIMD only behind a flag; later ones do it anyway and may have dropped the flag. */
-function nodeFlags() {
-  // A module whose one function is f32x4.relaxed_madd of three zero vectors.
-  const zero = [65, 0, 253, 15];
-  const body = [10, 19, 1, 17, 0, ...zero, ...zero, ...zero, 253, 133, 2, 11];
-  const probe = [0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, ...body];
-  return WebAssembly.validate(new Uint8Array(probe)) ? [] : ["--experimental-wasm-relaxed-simd"];
-}
 
 /**
  * Node's test runner over some files: its own report on the terminal, its closing numbers from a second report.
