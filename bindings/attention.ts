@@ -3,7 +3,7 @@ import { Call, execute, refuseContributions } from "./call.js";
 import { checkInteger, checkNames, checkObject, checkTensor, MAX_SIZE } from "./check.js";
 import { type CheckedWeights, checkLayer, countParameters } from "./config.js";
 import { shapeText } from "./describe.js";
-import { HeadscopeError, mismatch, wrongType } from "./errors.js";
+import { mismatch, wrongType } from "./errors.js";
 import { floatArea, type Handle, type Heap, outOfMemory } from "./heap.js";
 import { Cache } from "./kv-cache.js";
 import { checkOptions, FORWARD_OPTION_NAMES, readOptions, wantsTrace } from "./options.js";
@@ -77,7 +77,7 @@ export class Layer implements MultiHeadAttention {
     // Reading the options may have run the caller's own getters: nothing may have changed under the call.
     this.#alive();
     if (cache !== undefined && this.#checkCache(cache, call).length !== cached) {
-      throw new HeadscopeError("config", "cache: changed while the options were read", { argument: "cache" });
+      throw mismatch("config", "cache", `length ${cached} as before the options were read`, "another one");
     }
     const result = execute(this.#heap, call, this.#handle.value, cache === undefined ? 0 : cache.native);
     cache?.advance(call.newKeys);
@@ -142,7 +142,7 @@ export class Layer implements MultiHeadAttention {
   }
 
   #alive(): void {
-    if (this.#handle.value === 0) throw new HeadscopeError("disposed", "the layer was disposed", { argument: "this" });
+    if (this.#handle.value === 0) throw mismatch("disposed", "layer", "a live layer", "one that was disposed");
   }
 
   #trace(call: Call, cached: boolean): TraceStep[] {

@@ -1,5 +1,5 @@
 import { F, STATUS_CAPACITY, STATUS_OK, STATUS_OUT_OF_MEMORY } from "./abi.js";
-import { HeadscopeError, mismatch } from "./errors.js";
+import { mismatch } from "./errors.js";
 import { allocate, byteArea, floatArea, type Heap, outOfMemory } from "./heap.js";
 import type { AttentionResult, Tensor } from "./types.js";
 
@@ -55,6 +55,10 @@ export class Call {
   scoresStage: ScoresStage = "masked";
   wanted = 1;
   out: Float32Array | undefined = undefined;
+  /** 0: float32 throughout; 1: llama.cpp's rounding, where weights are stored as a file has them. */
+  numerics = 0;
+  /** For blocks: what the stream behind the block is written to, as long as `query`. */
+  hidden: Float32Array | undefined = undefined;
 
   constructor(query: Float32Array) {
     this.query = query;
@@ -115,8 +119,9 @@ function resultShape(call: Call, result: number): number[] {
  * Results are made first, so that nothing has happened yet, in a cache for instance, if there is no memory for them.
  *
  * @param layer the native layer, or 0 for attention alone
+ * @param block whether it is a block around a layer instead
  */
-export function execute(heap: Heap, call: Call, layer: number, cache: number): AttentionResult {
+export function execute(heap: Heap, call: Call, layer: number, cache: number, block = false): AttentionResult {
   const { query, key, value, mask, bias, keyMask, keyLengths, headGate, wanted } = call;
   const name = layer === 0 ? "attention" : "forward";
 
@@ -138,6 +143,8 @@ export function execute(heap: Heap, call: Call, layer: number, cache: number): A
   if (headGate !== undefined) end += floatArea(headGate.length);
   const outputAt = end;
   end += floatArea(call.outputLength);
+  const hiddenAt = end;
+  if (call.hidden !== undefined) end += floatArea(call.hidden.length);
   const resultsAt = end;
   for (let i = 0, bits = wanted; i < WORDS.length; ++i, bits >>>= 1) {
     if (bits & 1) end += floatArea(resultLength(call, i));
@@ -189,7 +196,7 @@ export function execute(heap: Heap, call: Call, layer: number, cache: number): A
   }
   u32[w + F.headGate] = headGate === undefined ? 0 : heap.write(arena + headGateAt * 16, headGate);
   u32[w + F.scoresStage] = SCORES_STAGE_NUMBERS[call.scoresStage];
-  u32[w + F.numerics] = 0; // plain float32
+  u32[w + F.numerics] = call.numerics;
   for (let i = 0, bits = wanted, at = resultsAt; i < WORDS.length; ++i, bits >>>= 1) {
     u32[w + (WORDS[i] as number)] = bits & 1 ? arena + at * 16 : 0;
     if (bits & 1) at += floatArea(resultLength(call, i));
@@ -201,13 +208,18 @@ export function execute(heap: Heap, call: Call, layer: number, cache: number): A
     u32[w + F.valueHeadDim] = call.valueHeadDim;
   }
 
+  if (block) u32[w + F.hidden] = call.hidden === undefined ? 0 : arena + hiddenAt * 16;
+
   // 4. The call.
-  const status = layer === 0 ? heap.native.attention() : heap.native.layerForward(layer, cache);
+  const { native } = heap;
+  const run = block ? native.blockForward : native.layerForward;
+  const status = layer === 0 ? native.attention() : run(layer, cache);
   if (status !== STATUS_OK) throw failure(name, status, end * 16);
 
   // 5. Results out. The memory may have grown meanwhile.
   heap.refresh();
   heap.read(arena + outputAt * 16, output.data);
+  if (call.hidden !== undefined) heap.read(arena + hiddenAt * 16, call.hidden);
   for (let i = 0, bits = wanted, at = resultsAt; i < WORDS.length; ++i, bits >>>= 1) {
     if (bits & 1) {
       const { data } = result[RESULTS[i] as string] as Tensor;
@@ -228,8 +240,7 @@ function writeMask(u8: Uint8Array, address: number, data: Uint8Array | Int32Arra
 
 function failure(name: string, status: number, bytes: number): Error {
   if (status === STATUS_OUT_OF_MEMORY) return outOfMemory(name, "intermediate values", bytes);
-  if (status === STATUS_CAPACITY)
-    return new HeadscopeError("memory", `${name}: the cache is full`, { argument: "cache" });
+  if (status === STATUS_CAPACITY) return mismatch("memory", "cache", "room for the new keys", "a full cache");
   return new Error(`${name}: the module refused a call that was checked (status ${status}); please report this`);
 }
 

@@ -1,5 +1,5 @@
 import { checkInteger } from "./check.js";
-import { HeadscopeError } from "./errors.js";
+import { mismatch } from "./errors.js";
 import { checkMemory, type Handle, type Heap, outOfMemory } from "./heap.js";
 import { disposeSymbol } from "./symbols.js";
 import type { KVCache, MultiHeadAttention } from "./types.js";
@@ -64,8 +64,6 @@ export class Cache implements KVCache {
   }
 
   checkAlive(): void {
-    if (this.#handle.value === 0) {
-      throw new HeadscopeError("disposed", "the cache was disposed", { argument: "cache" });
-    }
+    if (this.#handle.value === 0) throw mismatch("disposed", "cache", "a live cache", "one that was disposed");
   }
 }

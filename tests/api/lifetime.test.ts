@@ -86,7 +86,11 @@ eachVariant("J03: dispose twice is a no-op; use after dispose is a clear error; 
   cache.dispose();
   cache.dispose();
   assert.equal(hs.memory().liveObjects, 1);
-  const gone = { name: "HeadscopeError", code: "disposed", message: /cache was disposed/ };
+  const gone = {
+    name: "HeadscopeError",
+    code: "disposed",
+    message: /^cache: expected a live cache, got one that was disposed/,
+  };
   assert.throws(() => layer.forward(x, { cache }), gone);
   assert.throws(() => cache.truncate(0), gone);
   assert.throws(() => cache.length, gone);
@@ -94,7 +98,11 @@ eachVariant("J03: dispose twice is a no-op; use after dispose is a clear error; 
   layer.dispose();
   layer.dispose();
   assert.equal(hs.memory().liveObjects, 0);
-  const dead = { name: "HeadscopeError", code: "disposed", message: /layer was disposed/ };
+  const dead = {
+    name: "HeadscopeError",
+    code: "disposed",
+    message: /^layer: expected a live layer, got one that was disposed/,
+  };
   assert.throws(() => layer.forward(x), dead);
   assert.throws(() => layer.createCache({ capacity: 1 }), dead);
 
@@ -144,7 +152,7 @@ eachVariant(
         return 1;
       },
     };
-    assert.throws(() => layer.forward(x, feeding), { code: "config", message: /cache: changed/ });
+    assert.throws(() => layer.forward(x, feeding), { code: "config", message: /^cache: expected length 0 as before/ });
     const disposing = {
       get scale() {
         layer.dispose();
