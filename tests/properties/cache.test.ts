@@ -67,3 +67,23 @@ eachVariant("a truncated cache goes on as if the rest had never been", (hs) => {
   cache.dispose();
   layer.dispose();
 });
+
+eachVariant("a long cache over many key blocks gives the full pass, output alone and with weights", (hs) => {
+  const random = new Random(93);
+  const config = { dModel: 16, numHeads: 4, numKVHeads: 2, rope: { pairing: "halves" as const } };
+  const layer = hs.multiHeadAttention(config, drawWeights(config, random));
+  const length = 700;
+  const x = random.tensor([1, length, 16]);
+  const expected = layer.forward(x, { causal: true }).output;
+  const cache = layer.createCache({ capacity: length });
+  let at = 0;
+  for (const n of [1, 254, 1, 1, 255, 3, 100, 84, 1]) {
+    const want = n % 2 ? ([] as const) : (["weights"] as const);
+    const { output } = layer.forward(slice(x, 1, at, at + n), { cache, causal: true, want });
+    assertClose(output, slice(expected, 1, at, at + n), { absolute: 2e-6, relative: 2e-6 }, `tokens ${at}..${at + n}`);
+    at += n;
+  }
+  assert.equal(at, length);
+  cache.dispose();
+  layer.dispose();
+});
