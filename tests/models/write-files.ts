@@ -3,6 +3,7 @@
 /** Little-endian bytes, one piece after the other. */
 export class Bytes {
   readonly #pieces: Buffer[] = [];
+  length = 0;
 
   u8(value: number): this {
     return this.raw(Uint8Array.of(value));
@@ -33,10 +34,8 @@ export class Bytes {
   }
   raw(bytes: Uint8Array): this {
     this.#pieces.push(Buffer.from(bytes));
+    this.length += bytes.length;
     return this;
-  }
-  get length(): number {
-    return this.#pieces.reduce((sum, piece) => sum + piece.length, 0);
   }
   /** In memory of its own. */
   done(): Uint8Array<ArrayBuffer> {
