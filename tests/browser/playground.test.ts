@@ -144,8 +144,9 @@ visit("captions say in words what each head does", {}, async ({ page }) => {
       "broad 2.05 bits",
     ],
   );
-  const spoken = await page.locator(".head-card").first().getAttribute("aria-label");
-  assert.equal(spoken, "head 0: 98 % on previous token");
+  const card = page.locator(".head-card").first();
+  assert.equal((await card.textContent())?.trim().replace(/\s+/g, " "), "H0 previous token 0.98");
+  assert.equal(await card.getAttribute("aria-description"), "head 0: 98 % on previous token");
 });
 
 visit("the causal switch takes the mask away and puts it back", {}, async ({ page }) => {
@@ -184,7 +185,7 @@ visit(
       .nth(3)
       .evaluate((canvas: HTMLCanvasElement) => canvas.toDataURL());
     assert.equal(after, before);
-    assert.match((await page.locator(".head-card").nth(3).getAttribute("aria-label")) ?? "", /switched off$/);
+    assert.match((await page.locator(".head-card").nth(3).getAttribute("aria-description")) ?? "", /switched off$/);
     await page.locator("#all-on").click();
     await settled(page);
     assert.equal(await page.locator("#change").isHidden(), true);

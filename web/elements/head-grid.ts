@@ -73,7 +73,8 @@ export class HeadGrid extends HTMLElement {
       card.cell.classList.toggle("off", !on);
       setAttributes(card.cell, {
         "aria-selected": h === head ? "true" : "false",
-        "aria-label": on ? caption.spoken : `${caption.spoken}, ${say("heads.spokenOff")}`,
+        // The name is what is written on the card, the description what it means.
+        "aria-description": on ? caption.spoken : `${caption.spoken}, ${say("heads.spokenOff")}`,
       });
     }
     this.painted = { view, scale, dark };
@@ -89,9 +90,12 @@ export class HeadGrid extends HTMLElement {
       const kind = el("span", { class: "kind" });
       const measure = el("span", { class: "measure" });
       const caption = el("div", { class: "head-caption" }, kind, " ", measure);
-      const title = el("div", { class: "head-title" }, name, box);
       const field = el("div", { class: "thumb-field" }, canvas);
-      const cell = el("div", { role: "gridcell", class: "head-card", tabindex: -1 }, field, title, caption);
+      const cell = el(
+        "div",
+        { role: "gridcell", class: "head-card", tabindex: -1 },
+        ...[field, name, " ", caption, " ", box],
+      );
       box.addEventListener("change", () => this.emit("ablate", { head: h, on: box.checked }));
       box.addEventListener("click", (event) => event.stopPropagation());
       cell.addEventListener("click", () => {

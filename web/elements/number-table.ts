@@ -31,7 +31,7 @@ export class NumberTable extends HTMLElement {
 // Wide tables scroll inside their own box, reachable by keyboard; the page itself never scrolls sideways.
 function scroller(table: HTMLTableElement): HTMLElement {
   const label = table.caption?.textContent ?? "";
-  return el("div", { class: "table-scroll", role: "region", tabindex: 0, "aria-label": label }, table);
+  return el("div", { class: "table-scroll", role: "group", tabindex: 0, "aria-label": label }, table);
 }
 
 function wholeTable(view: AttentionView, head: number, spot: Spot | null): HTMLTableElement {

@@ -59,7 +59,7 @@ export class ShapeTrace extends HTMLElement {
     }
     const scroller = el(
       "div",
-      { class: "trace-scroll", role: "region", tabindex: 0, "aria-label": say("trace.title") },
+      { class: "trace-scroll", role: "group", tabindex: 0, "aria-label": say("trace.title") },
       list,
     );
     this.replaceChildren(scroller);

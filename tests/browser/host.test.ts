@@ -1,0 +1,160 @@
+import assert from "node:assert/strict";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { gzipSync } from "node:zlib";
+import type { Browser } from "playwright-core";
+import { CSP, launchChromium, SITE, serveSite } from "./launch.js";
+import { firstPicture, settled, text, tokens, typeText, useBrowser, visit, watch } from "./page.js";
+
+useBrowser();
+
+let browser: Browser;
+before(async () => {
+  browser = await launchChromium();
+});
+after(() => browser.close());
+
+visit(
+  "a first visit asks this host alone, for files below its path, and for no other build of the core",
+  {},
+  async ({ page, site }) => {
+    await typeText(page, "a few words");
+    await page.locator('#source input[value="numpy"]').check();
+    await settled(page);
+    assert.ok(site.requests.length >= 3);
+    for (const path of site.requests) {
+      assert.ok(path.startsWith("/some/where/"), path);
+      assert.doesNotMatch(path, /relaxed/);
+    }
+  },
+);
+
+visit("the page goes on working when the network is gone", {}, async ({ page, site, context, complaints }) => {
+  await site.close();
+  await context.setOffline(true);
+  await typeText(page, "no network any more");
+  assert.deepEqual(await tokens(page), ["no", "␣network", "␣any", "␣more"]);
+  assert.match(await text(page, "#status"), /^4 tokens/);
+  await page.locator('#source input[value="numpy"]').check();
+  await settled(page);
+  assert.match(await text(page, "#status"), /^4 tokens · 2 heads/);
+  await page.locator("#language").click();
+  await page.locator("#theme").click();
+  await page.locator("#tab-numbers").click();
+  await settled(page);
+  // Chromium asks for the icon again whenever the address changes; the page itself must ask for nothing.
+  const own = complaints.filter((complaint) => !/icon\.svg|ERR_INTERNET_DISCONNECTED|ERR_CONNECTION/.test(complaint));
+  complaints.length = 0;
+  assert.deepEqual(own, []);
+});
+
+test("after one visit the page opens without a network, under the same policy", { timeout: 120_000 }, async () => {
+  const site = await serveSite(undefined, { csp: CSP, basePath: "/some/where/" });
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await page.goto(site.url);
+  await firstPicture(page);
+  await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
+  await site.close();
+  const complaints: string[] = [];
+  page.on("pageerror", (error) => complaints.push(error.message));
+  await page.goto(`${site.url}#t=still+here&s=built&h=0&q=1&k=0&l=en`);
+  await page.reload();
+  await firstPicture(page);
+  assert.deepEqual(await tokens(page), ["still", "␣here"]);
+  assert.match(await text(page, "#sentence"), /^query ␣here reads key still with weight 0\.9895/);
+  assert.deepEqual(complaints, []);
+  await context.close();
+});
+
+test("a new version replaces the old one whole, and leaves other pages' caches alone", {
+  timeout: 120_000,
+}, async () => {
+  const folder = mkdtempSync(join(tmpdir(), "headscope-site-"));
+  cpSync(SITE, folder, { recursive: true });
+  const site = await serveSite(folder, { csp: CSP });
+  const context = await browser.newContext();
+  try {
+    const page = await context.newPage();
+    await page.goto(site.url);
+    await firstPicture(page);
+    await page.evaluate(() => navigator.serviceWorker.ready.then(() => caches.open("somebody else's")));
+    const names = () => page.evaluate(() => caches.keys());
+    const first = (await names()).filter((name) => name.startsWith("headscope"));
+    assert.equal(first.length, 1);
+
+    const worker = join(folder, "service-worker.js");
+    writeFileSync(worker, readFileSync(worker, "utf8").replace(/const VERSION = .*;/, 'const VERSION = "next";'));
+    const html = join(folder, "index.html");
+    writeFileSync(html, readFileSync(html, "utf8").replace("</title>", " (next)</title>"));
+    // With a network the newest page is shown at once; its worker takes over when the old page has gone.
+    const fresh = await (await page.goto(site.url))?.text();
+    assert.match(fresh ?? "", /\(next\)<\/title>/);
+    await page.evaluate(() => navigator.serviceWorker.ready.then((registration) => registration.update()));
+    await page.waitForTimeout(500);
+    await page.goto("about:blank");
+    await page.waitForTimeout(500);
+    await page.goto(site.url);
+    await firstPicture(page);
+    let kept: string[] = [];
+    for (let i = 0; i < 40; i++) {
+      kept = await names();
+      if (!kept.includes(first[0] as string)) break;
+      await page.waitForTimeout(100);
+    }
+    assert.deepEqual(
+      kept.filter((name) => name.startsWith("headscope")).map((name) => name.split(" ").at(-1)),
+      ["next"],
+    );
+    assert.ok(kept.includes("somebody else's"));
+  } finally {
+    await context.close();
+    await site.close();
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test("the whole site is at most 150 KB compressed, what a visit loads at most 90 KB", () => {
+  const size = (path: string) => gzipSync(readFileSync(path), { level: 9 }).length;
+  const files = (readdirSync(SITE, { recursive: true, withFileTypes: true }) as import("node:fs").Dirent[])
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+  const all = files.reduce((sum, file) => sum + size(file), 0);
+  const loaded = files
+    .filter((file) => !/relaxed|service-worker/.test(file))
+    .reduce((sum, file) => sum + size(file), 0);
+  assert.ok(all <= 150_000, `${all} bytes`);
+  assert.ok(loaded <= 90_000, `${loaded} bytes`);
+});
+
+test("no file of the site names another host", () => {
+  const files = readdirSync(SITE, { recursive: true, encoding: "utf8" }).filter((name) =>
+    /\.(html|js|css|svg)$/.test(name),
+  );
+  assert.ok(files.length >= 4);
+  for (const name of files) {
+    const hosts = readFileSync(join(SITE, name), "utf8").match(/https?:\/\/[\w.-]+/g) ?? [];
+    // A namespace, and the first line of a Git LFS pointer that the package knows by sight: neither is asked for.
+    const asked = hosts.filter((host) => !["http://www.w3.org", "https://git-lfs"].includes(host));
+    assert.deepEqual(asked, [], name);
+  }
+});
+
+test("no page error, foreign request or broken policy at any path depth", { timeout: 120_000 }, async () => {
+  for (const basePath of ["/", "/a/", "/a/b%20c/d/"]) {
+    const site = await serveSite(undefined, {
+      csp: CSP,
+      basePath: decodeURIComponent(basePath) === basePath ? basePath : "/deep/er/still/",
+    });
+    const context = await browser.newContext({ serviceWorkers: "block" });
+    const page = await context.newPage();
+    const complaints = watch(page, site);
+    await page.goto(site.url);
+    await firstPicture(page);
+    assert.deepEqual(complaints, []);
+    await context.close();
+    await site.close();
+  }
+});
