@@ -49,16 +49,16 @@ export function allocate(argument: string, length: number): Float32Array {
   }
 }
 
-type DestroyName = "layerDestroy" | "cacheDestroy";
+type DestroyName = "layerDestroy" | "cacheDestroy" | "linearDestroy" | "blockDestroy";
 
 /** A native object that is destroyed once: by its owner's `dispose`, else after the owner was collected. */
 export class Handle {
   readonly #heap: Heap;
-  readonly #destroy: DestroyName;
+  readonly #destroy: DestroyName | undefined;
   /** 0 once it is destroyed. */
   value: number;
 
-  constructor(heap: Heap, value: number, destroy: DestroyName) {
+  constructor(heap: Heap, value: number, destroy: DestroyName | undefined) {
     this.#heap = heap;
     this.#destroy = destroy;
     this.value = value;
@@ -66,7 +66,7 @@ export class Handle {
 
   release(): void {
     if (this.value === 0) return;
-    this.#heap.native[this.#destroy](this.value);
+    if (this.#destroy !== undefined) this.#heap.native[this.#destroy](this.value);
     this.value = 0;
     this.#heap.liveObjects -= 1;
   }
@@ -147,8 +147,8 @@ export class Heap {
     else for (let i = 0; i < length; ++i) to[i] = f32[start + i] as number;
   }
 
-  /** Ties a native object to its owner. */
-  own(owner: object, value: number, destroy: DestroyName): Handle {
+  /** Ties a native object to its owner. Without `destroy` the owner is counted and nothing else. */
+  own(owner: object, value: number, destroy: DestroyName | undefined): Handle {
     const handle = new Handle(this, value, destroy);
     this.liveObjects += 1;
     this.#registry?.register(owner, handle, handle);

@@ -132,10 +132,14 @@ export class TensorReader implements TensorFile {
 
   async read(name: string, options: TensorReadOptions = {}): Promise<Tensor> {
     const [part] = await this.readStored([{ name, rows: options.rows }], { signal: options.signal });
-    const { dtype, shape, bytes, skip, elements } = part as StoredPart;
+    return { data: this.decode(part as StoredPart), shape: (part as StoredPart).shape };
+  }
+
+  /** The values of a stored part. */
+  decode({ dtype, bytes, skip, elements }: StoredPart): Float32Array {
     const type = tensorType(dtype) as NonNullable<ReturnType<typeof tensorType>>;
     const values = this.#decode(dtype, bytes, (bytes.length / type.blockBytes) * type.blockValues);
-    return { data: values.length === elements ? values : values.slice(skip, skip + elements), shape };
+    return values.length === elements ? values : values.slice(skip, skip + elements);
   }
 
   /** Parts as they are stored, neighbours in one read. Only types that can be decoded are read at all. */
