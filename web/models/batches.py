@@ -70,7 +70,8 @@ def sequence(streams, random: np.random.Generator, context: int, vocabulary: int
     """Inputs and targets of one training sequence.
 
     70 % plain text; 12 % a passage of text again and again; 18 % a span of random tokens again and again, where only
-    what has been seen before counts: the cheapest way to teach copying ("induction") to a small model early.
+    what has been seen before counts: the cheapest way to teach copying ("induction") to a small model early. Short
+    spans are as likely as long ones, octave by octave: with many earlier copies the way to them is found sooner.
     """
     kind = random.random()
     length = context + 1
@@ -78,9 +79,9 @@ def sequence(streams, random: np.random.Generator, context: int, vocabulary: int
         tokens = plain(streams, random, length)
         return tokens[:-1], tokens[1:]
     if kind < 0.82:
-        tokens = repeated(plain(streams, random, int(random.integers(16, 129))), length)
+        tokens = repeated(plain(streams, random, int(random.integers(context // 16, context // 2))), length)
         return tokens[:-1], tokens[1:]
-    span = random.integers(0, vocabulary, int(random.integers(8, 129)))
+    span = random.integers(0, vocabulary, int(2 ** random.uniform(2, np.log2(context / 2))))
     tokens = repeated(span, length)
     targets = tokens[1:].copy()
     targets[: len(span) - 1] = IGNORED

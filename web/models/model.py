@@ -54,23 +54,25 @@ class Gpt2(nn.Module):
     def initialise(self) -> None:
         for name, parameter in self.named_parameters():
             if parameter.dim() == 2:
-                nn.init.normal_(parameter, std=0.02 if "embd" in name else self.config.width**-0.5)
+                nn.init.normal_(parameter, std=0.05 if "embd" in name else self.config.width**-0.5)
             elif name.endswith("bias"):
                 nn.init.zeros_(parameter)
         for block in self.blk:
+            nn.init.normal_(block.attn_qkv.weight[: 2 * self.config.width], std=0.02)  # attention starts almost even
             nn.init.zeros_(block.attn_output.weight)
             nn.init.zeros_(block.ffn_down.weight)
-        # Positions are learned, but start as sinusoids: neighbours are then told apart from the first step on, and
-        # heads for the previous token come within a few hundred steps instead of thousands.
+        # Positions are learned, but start as sinusoids, whose shift by one is a rotation: a head for the previous token
+        # then has something to find from the first step on. As large as the tokens, and learned slowly: at the tokens'
+        # rate the noise of the first hundred steps wipes the pattern out.
         position = torch.arange(self.config.context)[:, None]
         frequency = torch.exp(-torch.arange(0, self.config.width, 2) / self.config.width * math.log(1000.0))
         with torch.no_grad():
-            self.position_embd.weight[:, 0::2] = 0.02 * torch.sin(position * frequency)
-            self.position_embd.weight[:, 1::2] = 0.02 * torch.cos(position * frequency)
+            self.position_embd.weight[:, 0::2] = 0.1 * torch.sin(position * frequency)
+            self.position_embd.weight[:, 1::2] = 0.1 * torch.cos(position * frequency)
 
-    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
-        """[B,T] token ids -> [B,T,width] after the last norm; the caller multiplies by the embedding it needs."""
-        x = self.token_embd(tokens) + self.position_embd.weight[: tokens.shape[1]]
+    def forward(self, tokens: torch.Tensor, offset: int = 0) -> torch.Tensor:
+        """[B,T] token ids at positions offset .. -> [B,T,width] after the last norm: the caller applies the head."""
+        x = self.token_embd(tokens) + self.position_embd.weight[offset : offset + tokens.shape[1]]
         for block in self.blk:
             x = block(x)
         return self.output_norm(x)

@@ -23,8 +23,10 @@ from model import Config, Gpt2  # noqa: E402
 from muon import Muon  # noqa: E402
 
 WARMUP = 100
-MATRIX_RATE = 0.02
+SHORT_CONTEXT = 32
+MATRIX_RATE = 0.006
 VECTOR_RATE = 3e-3
+POSITION_RATE = 5e-4
 
 
 def rate(step: int, steps: int, decay: float) -> float:
@@ -34,27 +36,32 @@ def rate(step: int, steps: int, decay: float) -> float:
 
 def optimizers(model: Gpt2) -> list[torch.optim.Optimizer]:
     """Muon for the matrices inside the blocks, AdamW for embeddings, norms and biases."""
-    matrices = [p for name, p in model.named_parameters() if p.dim() == 2 and name.startswith("blk.")]
-    chosen = {id(p) for p in matrices}
-    others = [p for p in model.parameters() if id(p) not in chosen]
+    named = list(model.named_parameters())
+    matrices = [p for name, p in named if p.dim() == 2 and name.startswith("blk.")]
+    vectors = [p for name, p in named if p.dim() == 1 or name.startswith("token_embd")]
+    groups = [
+        {"params": vectors, "base": VECTOR_RATE},
+        {"params": [model.position_embd.weight], "base": POSITION_RATE},
+    ]
     return [
-        Muon(matrices, lr=MATRIX_RATE, weight_decay=0.02),
-        torch.optim.AdamW(others, lr=VECTOR_RATE, betas=(0.9, 0.98), weight_decay=0.01),
+        Muon([{"params": matrices, "base": MATRIX_RATE}], lr=MATRIX_RATE, weight_decay=0.02),
+        torch.optim.AdamW(groups, lr=VECTOR_RATE, betas=(0.9, 0.98), weight_decay=0.01),
     ]
 
 
-def loss_of(model: Gpt2, inputs: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
-    hidden = model(inputs).flatten(0, 1)
+def loss_of(model: Gpt2, inputs: torch.Tensor, targets: torch.Tensor, offset: int = 0) -> torch.Tensor:
+    hidden = model(inputs, offset).flatten(0, 1)
     wanted = targets.flatten()
     kept = wanted != IGNORED  # the head's product is the largest of the whole pass: skip the rows that do not count
     return functional.cross_entropy(hidden[kept] @ model.token_embd.weight.T, wanted[kept])
 
 
-def quick_measures(model: Gpt2, held, config: Config, seed: int) -> str:
+def quick_measures(model: Gpt2, held, config: Config, context: int, seed: int) -> str:
     """Held-out loss and the strongest head of each kind, for the log; measure.py makes the numbers that count."""
     random = np.random.default_rng(seed)
-    text = torch.from_numpy(np.stack([plain(held, random, config.context + 1) for _ in range(16)]))
-    span = random.integers(0, config.vocabulary, (4, 100))
+    text = torch.from_numpy(np.stack([plain(held, random, context + 1) for _ in range(4096 // context)]))
+    length = context * 2 // 5
+    span = random.integers(0, config.vocabulary, (800 // context + 1, length))
     copied = torch.from_numpy(np.concatenate([span, span], axis=1))
     with torch.no_grad():
         loss = loss_of(model, text[:, :-1], text[:, 1:]).item()
@@ -64,8 +71,8 @@ def quick_measures(model: Gpt2, held, config: Config, seed: int) -> str:
             previous.append(weights.diagonal(-1, 2, 3).mean(dim=(0, 2)))
             first.append(weights[:, :, 1:, 0].mean(dim=(0, 2)))
             weights = attention_weights(model, block, layer, copied)
-            induction.append(weights.diagonal(-99, 2, 3)[..., 1:].mean(dim=(0, 2)))
-            duplicate.append(weights.diagonal(-100, 2, 3).mean(dim=(0, 2)))
+            induction.append(weights.diagonal(1 - length, 2, 3)[..., 1:].mean(dim=(0, 2)))
+            duplicate.append(weights.diagonal(-length, 2, 3).mean(dim=(0, 2)))
     best = [f"{max(x.max().item() for x in kind):.2f}" for kind in (previous, first, induction, duplicate)]
     return f"held-out {loss:.3f}, previous {best[0]}, first {best[1]}, induction {best[2]}, same {best[3]}"
 
@@ -90,8 +97,9 @@ def save(path: pathlib.Path, model: Gpt2, tools, step: int, seconds: float) -> N
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("data", type=pathlib.Path)
-    parser.add_argument("--steps", type=int, default=6000)
-    parser.add_argument("--batch", type=int, default=16)
+    parser.add_argument("--steps", type=int, default=3000)
+    parser.add_argument("--batch", type=int, default=8)
+    parser.add_argument("--short", type=int, default=1000, help=f"steps at first on texts of {SHORT_CONTEXT} tokens")
     parser.add_argument("--decay", type=float, default=0.3, help="share of the steps over which the rate falls")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1)
@@ -119,20 +127,21 @@ def main() -> None:
         step, seconds = state["step"], state["seconds"]
         print(f"resumed at step {step}", flush=True)
 
-    base_rates = [MATRIX_RATE, VECTOR_RATE]
     plateau_end = int(options.steps * (1 - options.decay))
-    started = saved_at = time.monotonic() - seconds
+    started = time.monotonic() - seconds
     saved_at = time.monotonic()
     while step < options.steps:
         if step == plateau_end:
             save(options.data / "plateau.pt", model, tools, step, time.monotonic() - started)
-        for tool, base in zip(tools, base_rates):
+        for tool in tools:
             for group in tool.param_groups:
-                group["lr"] = base * rate(step, options.steps, options.decay)
-        inputs, targets = batch(
-            streams["train"], options.seed, step, options.batch, config.context, config.vocabulary
-        )
-        loss = loss_of(model, torch.from_numpy(inputs), torch.from_numpy(targets))
+                group["lr"] = group["base"] * rate(step, options.steps, options.decay)
+        context = SHORT_CONTEXT if step < options.short else config.context
+        size = options.batch * config.context // context
+        inputs, targets = batch(streams["train"], options.seed, step, size, context, config.vocabulary)
+        # A short text stands at the beginning half of the time, else anywhere, so that every position is learned.
+        offset = step * 37 % (config.context - context + 1) if step % 2 else 0
+        loss = loss_of(model, torch.from_numpy(inputs), torch.from_numpy(targets), offset)
         for tool in tools:
             tool.zero_grad()
         loss.backward()
@@ -142,8 +151,8 @@ def main() -> None:
         step += 1
         if step % 20 == 0:
             print(f"step {step} loss {loss.item():.3f} {time.monotonic() - started:.0f} s", flush=True)
-        if step % 200 == 0:
-            print(f"step {step} " + quick_measures(model, streams["held-out"], config, options.seed), flush=True)
+        if step % 100 == 0:
+            print(f"step {step} " + quick_measures(model, streams["held-out"], config, context, options.seed), flush=True)
         if time.monotonic() - saved_at > 120 or step == options.steps:
             save(checkpoint, model, tools, step, time.monotonic() - started)
             saved_at = time.monotonic()
