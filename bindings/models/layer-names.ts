@@ -1,0 +1,37 @@
+import type { TensorInfo } from "./header.js";
+
+/** The tensors of one layer's attention by the names that its own file has for them. */
+export interface AttentionTensors {
+  /** Query, key and value in one matrix; undefined where they are apart. */
+  readonly qkv: string | undefined;
+  /** The output projection. */
+  readonly output: string;
+  readonly outputBias: string | undefined;
+  /** How the output projection is stored: Hugging Face's GPT-2 has [in, out], all others [out, in]. */
+  readonly outputLayout: "in-out" | "out-in";
+}
+
+interface NamedTensors {
+  readonly tensors: ReadonlyMap<string, TensorInfo>;
+}
+
+/** undefined where the file has no such layer. */
+export function attentionTensors({ tensors }: NamedTensors, layer: number): AttentionTensors | undefined {
+  const families = [
+    { output: `blk.${layer}.attn_output`, qkv: `blk.${layer}.attn_qkv` },
+    ...["", "transformer."].map((prefix) => ({
+      output: `${prefix}h.${layer}.attn.c_proj`,
+      qkv: `${prefix}h.${layer}.attn.c_attn`,
+    })),
+    ...["", "bert."].map((prefix) => ({ output: `${prefix}encoder.layer.${layer}.attention.output.dense`, qkv: "" })),
+    ...["", "model."].map((prefix) => ({ output: `${prefix}layers.${layer}.self_attn.o_proj`, qkv: "" })),
+  ];
+  const found = families.find(({ output }) => tensors.has(`${output}.weight`));
+  if (found === undefined) return undefined;
+  return {
+    qkv: tensors.has(`${found.qkv}.weight`) ? `${found.qkv}.weight` : undefined,
+    output: `${found.output}.weight`,
+    outputBias: tensors.has(`${found.output}.bias`) ? `${found.output}.bias` : undefined,
+    outputLayout: found.output.endsWith(".c_proj") ? "in-out" : "out-in",
+  };
+}
