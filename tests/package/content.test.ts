@@ -9,7 +9,8 @@ import { packAndInstall, projectRoot } from "./packed.ts";
 const { files, tarball } = packAndInstall();
 const read = (file: string) => readFileSync(path.join(projectRoot, file));
 const text = (file: string) => read(file).toString("utf8");
-const scripts = files.filter((file) => file.endsWith(".js"));
+/** cli.js is Node's alone, and no entry of the package. */
+const scripts = files.filter((file) => file.endsWith(".js") && file !== "dist/cli.js");
 
 /** The static imports of a script, and those of its imports. */
 function closure(entry: string, seen = new Set<string>()): Set<string> {
@@ -21,7 +22,7 @@ function closure(entry: string, seen = new Set<string>()): Set<string> {
 
 test("npm pack ships the modules, both builds, declarations and the usual papers, and nothing else", () => {
   const expected =
-    /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|dist\/((index|core|models|relaxed|chunk-\w+)\.js|(simd|relaxed)\.wasm|[\w/-]+\.d\.ts))$/;
+    /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|dist\/((index|core|models|inspect|cli|relaxed|chunk-\w+)\.js|(simd|relaxed)\.wasm|[\w/-]+\.d\.ts))$/;
   assert.deepEqual(
     files.filter((file) => !expected.test(file)),
     [],

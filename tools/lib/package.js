@@ -60,6 +60,8 @@ async function bundle(/** @type {string} */ outdir) {
       index: "bindings/index.ts",
       core: "bindings/core.ts",
       models: "bindings/models/index.ts",
+      inspect: "bindings/inspect/index.ts",
+      cli: "bindings/cli/main.ts",
       relaxed: "bindings/generated/relaxed-bytes.js",
     },
     outdir,
@@ -68,6 +70,7 @@ async function bundle(/** @type {string} */ outdir) {
     chunkNames: "[name]-[hash]",
     format: "esm",
     platform: "neutral",
+    external: ["node:*"], // cli.js alone
     target: "es2022",
     minify: true,
     legalComments: "none",
@@ -98,7 +101,7 @@ async function declare(/** @type {string} */ outdir) {
       visit(join(dirname(file), `${specifier}.d.ts`));
     }
   };
-  for (const entry of ["index.d.ts", "core.d.ts", "models/index.d.ts"]) visit(join(types, entry));
+  for (const entry of ["index.d.ts", "core.d.ts", "models/index.d.ts", "inspect/index.d.ts"]) visit(join(types, entry));
   for (const file of wanted) cpSync(file, join(outdir, relative(types, file)));
 }
 
