@@ -9,7 +9,7 @@ import { filesBelow } from "./lib/freshness.js";
 import { withLock } from "./lib/lock.js";
 import { nodeFlags } from "./lib/node-flags.js";
 import { root, run, StepError, say, script } from "./lib/process.js";
-import { toolchain } from "./lib/setup.js";
+import { installVocabularies, toolchain } from "./lib/setup.js";
 import { checkTypes, typeProjects } from "./lib/types.js";
 
 /** @typedef {{ part: string, passed: number, failed: number, skipped: number, note?: string | undefined }} Result */
@@ -119,6 +119,7 @@ script(async () => {
   if (!native && !types && chosen.length === 0) throw new StepError(`there are no tests below ${filters.join(", ")}.`);
 
   await build();
+  if (inNode.includes("tests/models/tokenizer.test.ts")) await installVocabularies();
 
   /** @type {Result[]} */
   const results = [];

@@ -32,5 +32,4 @@ export {
 } from "./prune.js";
 export type { LayerResult, ModelWant, PassOptions, RunOptions } from "./run-options.js";
 export type { FileFormat, TensorFile, TensorReadOptions } from "./tensor-file.js";
-export type { Token } from "./token.js";
-export type { TokenizeOptions } from "./tokenizer.js";
+export type { Token, TokenizeOptions } from "./token.js";

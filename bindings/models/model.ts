@@ -31,8 +31,8 @@ import {
 } from "./run-options.js";
 import { readConfig } from "./settings.js";
 import type { FileFormat, TensorReader, TensorReadOptions } from "./tensor-file.js";
-import type { Token } from "./token.js";
-import { readTokenizer, type TextTokenizer, type TokenizeOptions } from "./tokenizer.js";
+import type { TextTokenizer, Token, TokenizeOptions } from "./token.js";
+import { readTokenizer } from "./tokenizer.js";
 import { nextTurn } from "./turn.js";
 import { type BorrowedBlock, Weights } from "./weights.js";
 

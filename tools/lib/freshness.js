@@ -14,7 +14,7 @@ export function filesBelow(paths, keep = () => true) {
   /** @type {string[]} */
   const found = [];
   const visit = (/** @type {string} */ path) => {
-    if (!existsSync(path)) return;
+    if (!existsSync(path) || path.endsWith("node_modules")) return;
     if (statSync(path).isDirectory()) for (const name of readdirSync(path)) visit(join(path, name));
     else found.push(relative(root, path).replaceAll("\\", "/"));
   };

