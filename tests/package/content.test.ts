@@ -22,7 +22,7 @@ function closure(entry: string, seen = new Set<string>()): Set<string> {
 
 test("npm pack ships the modules, both builds, declarations and the usual papers, and nothing else", () => {
   const expected =
-    /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|dist\/((index|core|models|inspect|cli|relaxed|chunk-\w+)\.js|(simd|relaxed)\.wasm|[\w/-]+\.d\.ts))$/;
+    /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|dist\/((index|core|models|inspect|cli|relaxed|chunk-\w+)\.js|(simd|relaxed)\.wasm|[\w/-]+\.d\.ts|tokenizers\.LICENSE\.txt))$/;
   assert.deepEqual(
     files.filter((file) => !expected.test(file)),
     [],
