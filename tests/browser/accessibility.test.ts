@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
-import { firstPicture, settled, text, typeText, useBrowser, visit } from "./page.js";
+import { firstPicture, hover, sentence, settled, text, tokens, typeText, useBrowser, visit } from "./page.js";
 
 useBrowser();
 
@@ -179,3 +179,57 @@ visit("nothing below the sentence jumps while the pointer moves over the matrix"
   }
   assert.equal(tops.size, 1);
 });
+
+visit(
+  "printing paints on paper, whatever the theme, and the screen has its own again",
+  { colorScheme: "dark" },
+  async ({ page }) => {
+    const corner = () =>
+      page
+        .locator("canvas.thumb")
+        .first()
+        .evaluate((canvas: HTMLCanvasElement) => [...(canvas.getContext("2d")?.getImageData(0, 0, 1, 1).data ?? [])]);
+    assert.deepEqual(await corner(), [253, 245, 211, 255]);
+    await page.evaluate(() => window.dispatchEvent(new Event("beforeprint")));
+    assert.deepEqual(await corner(), [10, 31, 78, 255]);
+    await page.emulateMedia({ media: "print" });
+    assert.equal(
+      await page.evaluate(() => getComputedStyle(document.documentElement).getPropertyValue("--card").trim()),
+      "#ffffff",
+    );
+    await page.emulateMedia({ media: null });
+    await page.evaluate(() => window.dispatchEvent(new Event("afterprint")));
+    assert.deepEqual(await corner(), [253, 245, 211, 255]);
+  },
+);
+
+for (const [width, deviceScaleFactor] of [
+  [3840, 1],
+  [1280, 2],
+  [360, 3],
+] as const) {
+  visit(
+    `the pointer hits the cell it is over: ${width} px at ${deviceScaleFactor} pixels a px`,
+    { viewport: { width, height: 900 }, deviceScaleFactor },
+    async ({ page }) => {
+      const labels = await tokens(page);
+      for (const [query, key] of [
+        [0, 0],
+        [8, 0],
+        [8, 8],
+        [4, 3],
+      ] as const) {
+        await hover(page, query, key, 9);
+        assert.ok(
+          (await sentence(page)).startsWith(`query ${labels[query]} reads key ${labels[key]} `),
+          await sentence(page),
+        );
+      }
+      // The numbers are painted at the screen's own resolution.
+      const sharp = await page
+        .locator("#matrix canvas")
+        .evaluate((canvas: HTMLCanvasElement) => canvas.width / canvas.getBoundingClientRect().width);
+      assert.ok(Math.abs(sharp - deviceScaleFactor) < 0.05, String(sharp));
+    },
+  );
+}

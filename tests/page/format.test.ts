@@ -17,7 +17,9 @@ test("formatCell() writes a dot for what its digits cannot show", () => {
   assert.equal(formatCell(0.0004, 3), "·");
   assert.equal(formatCell(0.0005, 3), "0.001");
   assert.equal(formatCell(0.004, 2), "·");
-  assert.equal(formatCell(0.43, 2), "0.43");
+  assert.equal(formatCell(0.43, 2), ".43");
+  assert.equal(formatCell(0.994, 2), ".99");
+  assert.equal(formatCell(0.996, 2), "1");
 });
 
 test("formatInteger(), formatBytes() and formatCount() keep the bills exact while they are short", () => {

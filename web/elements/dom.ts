@@ -44,8 +44,22 @@ export function byId<T extends HTMLElement>(id: string): T {
   return found as T;
 }
 
+let printing = false;
+
+/** Paper is light: canvases are painted for it while the page is being printed. */
+export function setPrinting(now: boolean): void {
+  printing = now;
+}
+
 export function darkTheme(): boolean {
+  if (printing) return false;
   const chosen = document.documentElement.dataset["theme"];
   if (chosen === "dark" || chosen === "light") return chosen === "dark";
   return matchMedia("(prefers-color-scheme: dark)").matches;
+}
+
+/** Pixels of the screen for one of the element's own: the display's ratio and the page's CSS zoom. */
+export function pixelRatio(node: Element): number {
+  const zoom = (node as { currentCSSZoom?: number }).currentCSSZoom ?? 1;
+  return Math.min(3, (window.devicePixelRatio || 1) * zoom);
 }

@@ -13,7 +13,9 @@ export function formatWeight(weight: number, hidden = false): string {
 export function formatCell(weight: number, digits: 2 | 3): string {
   if (Number.isNaN(weight)) return "NaN";
   if (weight < 0.5 * 10 ** -digits) return "·";
-  return weight.toFixed(digits);
+  if (digits === 3) return weight.toFixed(3);
+  // In a narrow cell the leading zero goes: ".43", and "1" for what rounds to it.
+  return weight >= 0.995 ? "1" : weight.toFixed(2).slice(1);
 }
 
 export function formatShare(share: number): string {

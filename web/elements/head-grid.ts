@@ -6,7 +6,7 @@
 import { say } from "../i18n/index.js";
 import type { AttentionView, Scale } from "./attention-view.js";
 import { domainTop } from "./attention-view.js";
-import { darkTheme, el, setAttributes, setText } from "./dom.js";
+import { darkTheme, el, pixelRatio, setAttributes, setText } from "./dom.js";
 import { paintHead } from "./paint.js";
 import { ramp } from "./ramp.js";
 import { moveIndex, rove } from "./roving.js";
@@ -58,7 +58,7 @@ export class HeadGrid extends HTMLElement {
     const repaint = this.painted?.view !== view || this.painted.scale !== scale || this.painted.dark !== dark;
     const colors = ramp(dark ? "dark" : "light");
     // More than the screen has would be thinned out by the browser, and with it a diagonal one cell wide.
-    const maxPixels = Math.floor((this.cards[0]?.canvas.clientWidth || 128) * (window.devicePixelRatio || 1));
+    const maxPixels = Math.floor((this.cards[0]?.canvas.clientWidth || 128) * pixelRatio(this));
     for (const [h, card] of this.cards.entries()) {
       const caption = captions[h] as HeadCaption;
       const on = !off.has(h);

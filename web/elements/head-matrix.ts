@@ -9,9 +9,10 @@
 import { say } from "../i18n/index.js";
 import type { AttentionView, Scale, Spot } from "./attention-view.js";
 import { domainTop, isHidden, weightAt } from "./attention-view.js";
-import { darkTheme, el, place, setAttributes, setStyle, setText } from "./dom.js";
+import { darkTheme, el, pixelRatio, place, setAttributes, setStyle, setText } from "./dom.js";
 import { formatCell, formatWeight } from "./format.js";
 import { paintHead } from "./paint.js";
+import type { Rgb } from "./ramp.js";
 import { css, ramp, rampIndex } from "./ramp.js";
 import { labelText, tokenNode } from "./token-label.js";
 
@@ -31,14 +32,6 @@ interface Part {
   readonly keys: number;
 }
 
-interface Inks {
-  readonly dark: boolean;
-  readonly family: string;
-  readonly soft: string;
-  readonly accent: string;
-  readonly paper: string;
-}
-
 const MAX_CELL = 92;
 const MAX_LABEL = 104;
 /** Below this a cell is too small to hit, and the surroundings of the picked one are shown large as well. */
@@ -50,9 +43,11 @@ const LABEL_LINE = 11;
 const LEAN = 38;
 const STEEP = 64;
 const STEEP_BELOW = 20;
+/** On a phone too: leaning labels would take the width from the cells. */
+const NARROW = 420;
 
 function digitsFor(cell: number): 0 | 2 | 3 {
-  return cell >= 36 ? 3 : cell >= 25 ? 2 : 0;
+  return cell >= 36 ? 3 : cell >= 20 ? 2 : 0;
 }
 
 export class HeadMatrix extends HTMLElement {
@@ -83,7 +78,7 @@ export class HeadMatrix extends HTMLElement {
   private slant = 0;
   private drawn = "";
   private drawnView: AttentionView | null = null;
-  private inked: Inks | null = null;
+  private family = "";
   private labelled = "";
   private labelledView: AttentionView | null = null;
   private measured: { texts: readonly string[]; width: number } | null = null;
@@ -122,7 +117,7 @@ export class HeadMatrix extends HTMLElement {
     const columns = Math.max(part.keys, 1);
     const rows = Math.max(part.queries, 1);
     const room = width - labelWidth - 8;
-    const steep = room / Math.max(columns, rows) < STEEP_BELOW;
+    const steep = width < NARROW || room / Math.max(columns, rows) < STEEP_BELOW;
     const slant = ((steep ? STEEP : LEAN) * Math.PI) / 180;
     this.slant = slant;
     // The last label leans over the right edge.
@@ -189,7 +184,7 @@ export class HeadMatrix extends HTMLElement {
   private drawField(state: HeadMatrixState, part: Part, width: number, height: number): void {
     const { view, head, scale } = state;
     const dark = darkTheme();
-    const ratio = Math.min(3, window.devicePixelRatio || 1);
+    const ratio = pixelRatio(this);
     const stamp = [head, scale, dark, ratio, width, height, part.query, part.key, part.queries, part.keys].join();
     if (this.drawn === stamp && this.drawnView === view) return;
     this.drawn = stamp;
@@ -210,8 +205,8 @@ export class HeadMatrix extends HTMLElement {
     context.scale(ratio, ratio);
     const gap = cell >= 16 ? 1 : 0;
     const digits = digitsFor(cell);
-    const { family, soft, accent, paper } = this.inks(dark);
-    context.font = `${cell >= 44 ? 11 : cell >= 36 ? 10.5 : 9.5}px ${family}`;
+    this.family ||= getComputedStyle(this).fontFamily;
+    context.font = `${cell >= 44 ? 11 : cell >= 36 ? 10.5 : 9}px ${this.family}`;
     context.textAlign = "center";
     context.textBaseline = "middle";
     for (let r = 0; r < part.queries; r++) {
@@ -227,28 +222,19 @@ export class HeadMatrix extends HTMLElement {
         const h = Math.round((r + 1) * cell * ratio) / ratio - y - gap;
         if (gap) {
           // The lines between visible cells are paper; the hatch behind belongs to hidden ones only.
-          context.fillStyle = paper;
+          context.fillStyle = css(colors.colors[0] as Rgb);
           context.fillRect(x, y, w + gap, h + gap);
         }
-        context.fillStyle = entry < 0 ? accent : css(colors.colors[entry] as never);
+        context.fillStyle = entry < 0 ? colors.accent : css(colors.colors[entry] as Rgb);
         context.fillRect(x, y, w, h);
         if (!digits) continue;
         const text = formatCell(weight, digits);
-        context.fillStyle = text === "·" ? soft : entry < 0 ? (colors.ink[0] as string) : (colors.ink[entry] as string);
+        context.fillStyle = colors.ink[Math.max(0, entry)] as string;
+        context.globalAlpha = text === "·" ? 0.65 : 1;
         context.fillText(text, x + w / 2, y + h / 2 + 0.5);
+        context.globalAlpha = 1;
       }
     }
-  }
-
-  /** The theme's colours as the canvas needs them; asked for once a theme, not at every repaint. */
-  private inks(dark: boolean): Inks {
-    if (this.inked?.dark !== dark) {
-      const style = getComputedStyle(this);
-      const read = (name: string) => style.getPropertyValue(name).trim();
-      const colors = { soft: read("--soft"), accent: read("--picked"), paper: read("--card") };
-      this.inked = { dark, family: style.fontFamily, ...colors };
-    }
-    return this.inked;
   }
 
   private drawLabels(state: HeadMatrixState, part: Part, labelWidth: number): void {

@@ -6,9 +6,7 @@
 
 import type { AttentionView } from "./attention-view.js";
 import type { Ramp } from "./ramp.js";
-
-/** Little-endian ABGR of the accent: a weight that is not a number is no weight at all and must not look like one. */
-const NOT_A_NUMBER = 0xff1b57c8;
+import { parseHex } from "./ramp.js";
 
 export function paintHead(
   canvas: HTMLCanvasElement,
@@ -27,6 +25,9 @@ export function paintHead(
   const image = context.createImageData(width, height);
   const pixels = new Uint32Array(image.data.buffer);
   const { words } = ramp;
+  const [r, g, b] = parseHex(ramp.accent);
+  // In the byte order of ImageData, as the ramp's words are.
+  const notANumber = new Uint32Array(Uint8Array.of(r, g, b, 255).buffer)[0] as number;
   const toIndex = 255 / top;
   const start = head * queries * keys;
   const strongest = new Float32Array(width);
@@ -47,7 +48,7 @@ export function paintHead(
     }
     for (let x = 0; x < width; x++) {
       const weight = strongest[x] as number;
-      if (Number.isNaN(weight)) pixels[y * width + x] = NOT_A_NUMBER;
+      if (Number.isNaN(weight)) pixels[y * width + x] = notANumber;
       else if (weight >= 0) pixels[y * width + x] = words[Math.min(255, (weight * toIndex + 0.5) | 0)] as number;
     }
   }

@@ -10,6 +10,8 @@ export interface Ramp {
   /** 256 × RGBA bytes as one 32-bit word each, in the memory order of ImageData. */
   readonly words: Uint32Array;
   readonly colors: readonly Rgb[];
+  /** For what is not a number: the accent, which no weight has. */
+  readonly accent: string;
   /** For each entry, a CSS colour for a number on it with a contrast of at least 4.5:1. */
   readonly ink: readonly string[];
 }
@@ -18,6 +20,8 @@ const STOPS = {
   light: ["#fbfaf7", "#d3dff1", "#8caedd", "#3a6db4", "#17407f", "#0a1f4e"],
   dark: ["#14171c", "#20304f", "#34589a", "#6d9be0", "#bcd6f2", "#fdf5d3"],
 } as const;
+
+const ACCENT = { light: "#c8571b", dark: "#f0924f" } as const;
 
 const INKS = {
   light: ["#1b1d22", "#fbfaf7", "#000000", "#ffffff"],
@@ -94,7 +98,7 @@ function bake(theme: keyof typeof STOPS): Ramp {
     // Black or white always reaches 4.58:1 on any colour; the page's own ink and paper are preferred where they do.
     ink.push(INKS[theme].find((hex) => contrast(parseHex(hex), color) >= 4.5) as string);
   }
-  return { words, colors, ink };
+  return { words, colors, accent: ACCENT[theme], ink };
 }
 
 const baked = new Map<keyof typeof STOPS, Ramp>();

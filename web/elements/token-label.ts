@@ -25,7 +25,7 @@ const EMOJI_TAG = /[\u{e0020}-\u{e007f}]/u;
 export function labelParts(text: string): LabelPart[] {
   const parts: LabelPart[] = [];
   const add = (piece: string, mark: boolean) => {
-    const last = parts.at(-1);
+    const last = parts[parts.length - 1];
     if (last && last.mark === mark) parts[parts.length - 1] = { text: last.text + piece, mark };
     else parts.push({ text: piece, mark });
   };

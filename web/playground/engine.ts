@@ -43,10 +43,17 @@ export class Engine {
   }
 
   private async later(ticket: number, question: Question): Promise<Answer | null> {
-    const open = await this.open(await this.ready(), question.source);
-    if (ticket !== this.newest) return null;
-    const run = await open.run(question.tokens, question.options);
-    return ticket === this.newest ? { ...question, open, run } : null;
+    const current = () => ticket === this.newest;
+    try {
+      const open = await this.open(await this.ready(), question.source);
+      if (!current()) return null;
+      const run = await open.run(question.tokens, question.options);
+      return current() ? { ...question, open, run } : null;
+    } catch (error) {
+      // The failure of a question that nobody asks any more is nobody's business.
+      if (!current()) return null;
+      throw error;
+    }
   }
 
   private open(core: Headscope, source: HeadSource): OpenSource | Promise<OpenSource> {

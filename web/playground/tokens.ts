@@ -84,7 +84,7 @@ export function tokenize(text: string, unit: Unit, limit: number): Tokenization 
     seen = start + piece.length;
   }
   if (pendingSpace >= 0 && tokens.length < limit) push(pendingSpace, pendingSpace + 1);
-  const last = tokens.at(-1);
+  const last = tokens[tokens.length - 1];
   const used = Math.min(seen, last ? last.end : 0);
   return {
     tokens,

@@ -1,0 +1,117 @@
+/** Text, examples, source, mask and unit: what goes in, and the sentence beside it when something is the matter. */
+
+import { byId, el, setText } from "../../elements/dom.js";
+import { formatInteger, formatMilliseconds } from "../../elements/format.js";
+import { say } from "../../i18n/index.js";
+import type { Input, Shell } from "../shell.js";
+import { choose, on } from "../shell.js";
+import { sourceById, sources } from "../sources/index.js";
+import { examples } from "../state.js";
+import type { Unit } from "../tokens.js";
+import { hasUnspaced } from "../tokens.js";
+
+/** Whether the browser lets the field grow with its text by itself. */
+const GROWS = CSS.supports("field-sizing", "content");
+
+export class InputPanel {
+  private readonly text = byId<HTMLTextAreaElement>("text");
+  private readonly fixed = byId("fixed");
+  private readonly source = byId("source");
+  private readonly unit = byId("unit");
+  private readonly causal = byId<HTMLInputElement>("causal");
+
+  constructor(private readonly shell: Shell) {
+    for (const { id, name } of sources) {
+      const input = el("input", { type: "radio", name: "source", value: id });
+      this.source.append(el("label", { "data-source": id }, input, el("span", {}, say(name))));
+    }
+    for (const { text, unit, head, pinned } of examples) {
+      const button = el("button", { type: "button", class: "example" }, text);
+      button.addEventListener("click", () => {
+        shell.preview(null);
+        shell.update({ text, unit, head, pinned });
+      });
+      byId("examples").append(button);
+    }
+    this.text.addEventListener("input", () => shell.update({ text: this.text.value }));
+    on(this.source, "change", (event) => this.selectSource((event.target as HTMLInputElement).value));
+    on(this.unit, "change", (event) => shell.update({ unit: (event.target as HTMLInputElement).value as Unit }));
+    on(this.causal, "change", () => shell.update({ causal: this.causal.checked }));
+  }
+
+  render(input: Input): void {
+    const { text, unit, causal } = this.shell.state;
+    const source = sourceById(this.shell.state.source);
+    const typed = source.input === "text";
+    this.text.hidden = !typed;
+    if (this.text.value !== text) this.text.value = text;
+    if (!GROWS) grow(this.text);
+    this.fixed.hidden = typed;
+    if (source.input !== "text") setText(this.fixed, source.input.code);
+    byId("examples").hidden = !typed;
+    this.unit.hidden = !typed || !hasUnspaced(text);
+    choose(this.source, source.id);
+    for (const label of this.source.querySelectorAll<HTMLElement>("label")) {
+      setText(label.lastElementChild as HTMLElement, say(sourceById(label.dataset["source"] ?? null).name));
+    }
+    choose(this.unit, unit);
+    this.causal.checked = causal;
+    setText(byId("about"), say(source.about));
+    this.renderMessages(input, text);
+  }
+
+  private renderMessages({ tokenization, problem, answer }: Input, text: string): void {
+    show("problem", problem ? say(problem.key, { reason: problem.reason }) : "");
+    const { tokens, cutAt } = tokenization;
+    const used = cutAt === null ? text : text.slice(0, cutAt);
+    let note = "";
+    if (tokens.length === 0) note = say("input.empty");
+    else if (cutAt !== null) {
+      note = say("input.cut", {
+        tokens: formatInteger(tokens.length),
+        at: formatInteger(countCharacters(used) + 1),
+        total: formatInteger(countCharacters(text)),
+      });
+    }
+    show("note", note);
+    let status = tokens.length === 0 || problem ? "" : say("input.loading");
+    if (answer && tokens.length > 0) {
+      const typed = answer.source.input === "text";
+      const message = tokens.length === 1 ? "input.status.one" : "input.status";
+      status = say(typed ? message : "input.statusFixed", {
+        tokens: answer.tokens.length,
+        characters: countCharacters(used),
+        heads: answer.open.config.numHeads,
+        time: formatMilliseconds(answer.run.milliseconds),
+      });
+    }
+    setText(byId("status"), status);
+  }
+
+  private selectSource(id: string): void {
+    const source = sourceById(id);
+    this.shell.preview(null);
+    this.shell.update({ source: source.id, causal: source.defaultCausal, head: 0, pinned: null, off: new Set() });
+  }
+}
+
+function grow(field: HTMLTextAreaElement): void {
+  field.style.setProperty("height", "auto");
+  // The stylesheet has the greatest height; 2 is the border.
+  field.style.setProperty("height", `${field.scrollHeight + 2}px`);
+}
+
+function show(id: string, words: string): void {
+  const node = byId(id);
+  node.hidden = words === "";
+  setText(node, words);
+}
+
+/** Characters as a reader counts them. A very long text is counted by code point: close enough, and quick. */
+function countCharacters(text: string): number {
+  const graphemes = text.length <= 20_000 && "Segmenter" in Intl;
+  const parts = graphemes ? new Intl.Segmenter("und", { granularity: "grapheme" }).segment(text) : text;
+  let count = 0;
+  for (const _ of parts) count++;
+  return count;
+}

@@ -1,0 +1,73 @@
+/** What the parts of the page know of each other: the state, what is shown, and how to change it. */
+
+import type { AttentionView, Spot } from "../elements/attention-view.js";
+import { strongestKey } from "../elements/attention-view.js";
+import type { HeadCaption } from "../elements/head-grid.js";
+import type { Answer } from "./engine.js";
+import type { State } from "./state.js";
+import type { Tokenization } from "./tokens.js";
+
+export interface Shell {
+  readonly state: State;
+  update(change: Partial<State>): void;
+  /** Where the pointer or the keyboard is; null when it has left. */
+  preview(spot: Spot | null): void;
+  /** Enlarges a head and says what it does. */
+  selectHead(head: number): void;
+  /** To the live region, for screen readers. */
+  announce(text: string): void;
+}
+
+/** The text as it stands, and what is wrong with it. */
+export interface Input {
+  readonly tokenization: Tokenization;
+  readonly problem: Problem | null;
+  readonly answer: Answer | null;
+}
+
+export interface Problem {
+  readonly key: "input.failed" | "input.loadFailed";
+  readonly reason: string;
+}
+
+/** The answer as it is drawn. */
+export interface Scene {
+  readonly answer: Answer;
+  readonly view: AttentionView;
+  readonly captions: readonly HeadCaption[];
+  /** The enlarged head. */
+  readonly head: number;
+  readonly pinned: Spot | null;
+  /** The pointer's cell, else the pinned one; a row alone stands for its strongest key. */
+  readonly spot: Spot | null;
+  /** Whether the key of `spot` was filled in. */
+  readonly strongest: boolean;
+}
+
+export function viewOf({ run, tokens }: Answer): AttentionView {
+  const [heads, queries, keys] = run.weights.shape as [number, number, number];
+  const texts = tokens.map((token) => token.text);
+  const { data: weights } = run.weights;
+  return { heads, queries, keys, weights, scores: run.scores.data, queryTexts: texts, keyTexts: texts };
+}
+
+/** A spot as far as it lies in the matrix that is shown: the text may have become shorter since. */
+export function inside(spot: Spot | null, { queries, keys }: AttentionView): Spot | null {
+  if (!spot || spot.query >= queries) return null;
+  return spot.key !== null && spot.key >= keys ? { query: spot.query, key: null } : spot;
+}
+
+export function withKey(spot: Spot | null, view: AttentionView, head: number): Spot | null {
+  if (!spot || spot.key !== null) return spot;
+  return { query: spot.query, key: strongestKey(view, head, spot.query) };
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the elements' events carry plain objects, described at each element.
+export function on(target: EventTarget, type: string, listener: (event: CustomEvent<any>) => void): void {
+  target.addEventListener(type, listener as EventListener);
+}
+
+/** Checks the radio button of that value in a group. */
+export function choose(group: HTMLElement, value: string): void {
+  for (const input of group.querySelectorAll<HTMLInputElement>("input")) input.checked = input.value === value;
+}
