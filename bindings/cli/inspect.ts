@@ -1,8 +1,6 @@
-import { HeadscopeError } from "../errors.js";
-import { load } from "../index.js";
-import { type FileReport, inspectFile, inspectPrompt, type PromptReport } from "../inspect/index.js";
-import { type Model, openModel, openTensors, type TensorFile } from "../models/index.js";
-import type { Headscope } from "../types.js";
+import { type Headscope, HeadscopeError, load } from "headscope";
+import { type FileReport, inspectFile, inspectPrompt, type PromptReport } from "headscope/inspect";
+import { type Model, openModel, openTensors, type TensorFile } from "headscope/models";
 import { openSource, readCompanion } from "./source.js";
 import { type InspectCall, UsageError } from "./usage.js";
 

@@ -1,4 +1,4 @@
-import type { FileReport, FileSummary, MetadataRow, TensorRow } from "../inspect/index.js";
+import type { FileReport, FileSummary, MetadataRow, TensorRow } from "headscope/inspect";
 import { escapeText } from "./escape.js";
 import { formatBytes, formatInteger, formatNe, formatShape, NONE } from "./format.js";
 import { table } from "./table.js";

@@ -4,7 +4,7 @@ import {
   type NodeReport,
   type PromptReport,
   REFERENCE_WEIGHTS,
-} from "../inspect/index.js";
+} from "headscope/inspect";
 import { escapeText, escapeToken } from "./escape.js";
 import { formatDifference, formatNe, formatShape, formatSum, formatValue, formatWeight, NONE } from "./format.js";
 import { drawHeatmap, heatmapStyle, type Terminal } from "./heatmap.js";
@@ -33,7 +33,7 @@ export function printPrompt(report: PromptReport, head: number, terminal: Termin
   ];
 }
 
-/** A token as the axes show it; ids where nothing else is known. */
+/** A token as the axes show it; its id where nothing else is known. */
 function labelOf({ id, text }: PromptReport["tokens"][number]): string {
   return text === undefined ? `#${id}` : escapeToken(text);
 }
@@ -44,7 +44,7 @@ function printTokens({ tokens }: PromptReport): string[] {
     tokens.map((token, i) => [
       String(i),
       String(token.id),
-      token.text === undefined ? NONE : cutTo(escapeToken(token.text), 40),
+      token.text === undefined ? NONE : cutTo(labelOf(token), 40),
       token.bytes === undefined ? NONE : cutTo(hex(token.bytes), 48),
       [...(token.special ? ["special"] : []), ...(token.partial ? ["part of a character"] : [])].join(", "),
     ]),

@@ -1,4 +1,4 @@
-import { type FileReport, type PromptReport, REFERENCE_WEIGHTS } from "../inspect/index.js";
+import { type FileReport, type PromptReport, REFERENCE_WEIGHTS } from "headscope/inspect";
 
 /** One object. Numbers that JSON has no word for (NaN, infinity) are null, and so are weights that the mask hides. */
 export function toJson(

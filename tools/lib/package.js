@@ -61,7 +61,6 @@ async function bundle(/** @type {string} */ outdir) {
       core: "bindings/core.ts",
       models: "bindings/models/index.ts",
       inspect: "bindings/inspect/index.ts",
-      cli: "bindings/cli/main.ts",
       relaxed: "bindings/generated/relaxed-bytes.js",
     },
     outdir,
@@ -70,8 +69,22 @@ async function bundle(/** @type {string} */ outdir) {
     chunkNames: "[name]-[hash]",
     format: "esm",
     platform: "neutral",
-    external: ["node:*"], // cli.js alone
     target: "es2022",
+    minify: true,
+    legalComments: "none",
+    logLevel: "warning",
+  });
+  // The program for terminals uses the package as anyone does, by its public entries, so that nothing of Node gets into
+  // what browsers get and no code is cut in two for its sake.
+  await esbuild.build({
+    absWorkingDir: root,
+    entryPoints: { cli: "bindings/cli/main.ts" },
+    outdir,
+    bundle: true,
+    external: ["headscope", "headscope/*"],
+    format: "esm",
+    platform: "node",
+    target: "node20",
     minify: true,
     legalComments: "none",
     logLevel: "warning",
