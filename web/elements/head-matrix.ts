@@ -9,12 +9,13 @@
 import { say } from "../i18n/index.js";
 import type { AttentionView, Scale, Spot } from "./attention-view.js";
 import { domainTop, isHidden, weightAt } from "./attention-view.js";
+import { AxisLabels } from "./axis-labels.js";
 import { darkTheme, el, pixelRatio, place, setAttributes, setStyle, setText } from "./dom.js";
 import { formatCell, formatWeight } from "./format.js";
 import { paintHead } from "./paint.js";
 import type { Rgb } from "./ramp.js";
 import { css, ramp, rampIndex } from "./ramp.js";
-import { labelText, tokenNode } from "./token-label.js";
+import { labelText } from "./token-label.js";
 
 export interface HeadMatrixState {
   readonly view: AttentionView;
@@ -25,7 +26,7 @@ export interface HeadMatrixState {
 }
 
 /** A part of the matrix: `count` rows and columns from the given ones. */
-interface Part {
+interface Area {
   readonly query: number;
   readonly key: number;
   readonly queries: number;
@@ -70,17 +71,16 @@ export class HeadMatrix extends HTMLElement {
     this.grid,
   );
   private readonly corner = el("div", { class: "matrix-corner" });
-  private readonly columnLabels = el("div", { class: "matrix-columns", "aria-hidden": "true" });
-  private readonly rowLabels = el("div", { class: "matrix-rows", "aria-hidden": "true" });
+  private readonly columnLabels = new AxisLabels("matrix-columns", "left");
+  private readonly rowLabels = new AxisLabels("matrix-rows", "top");
   private state: HeadMatrixState | null = null;
-  private area: Part | null = null;
+  private area: Area | null = null;
   private size = 0;
   private slant = 0;
   private drawn = "";
   private drawnView: AttentionView | null = null;
   private family = "";
-  private labelled = "";
-  private labelledView: AttentionView | null = null;
+  private screen = { display: 0, ratio: 1 };
   private measured: { texts: readonly string[]; width: number } | null = null;
   /** Kept by the observer: asking the page for it at every move of the pointer would force a layout each time. */
   private width = 0;
@@ -88,11 +88,12 @@ export class HeadMatrix extends HTMLElement {
     const width = Math.floor(entry?.contentRect.width ?? 0);
     if (width === this.width) return;
     this.width = width;
+    this.screen = { display: 0, ratio: 1 };
     if (this.state) this.update(this.state);
   });
 
   connectedCallback(): void {
-    if (!this.field.isConnected) this.append(this.corner, this.columnLabels, this.rowLabels, this.field);
+    if (!this.field.isConnected) this.append(this.corner, this.columnLabels.node, this.rowLabels.node, this.field);
     this.resized.observe(this);
     this.field.addEventListener("pointermove", (event) => this.point(event, "preview"));
     this.field.addEventListener("pointerleave", () => this.emit("preview", { query: null }));
@@ -111,11 +112,11 @@ export class HeadMatrix extends HTMLElement {
     if (this.width === 0) this.width = this.clientWidth;
     const width = this.width;
     if (width === 0) return;
-    const part = this.choosePart(state);
-    this.area = part;
-    const labelWidth = this.labelWidth(state.view, width, part);
-    const columns = Math.max(part.keys, 1);
-    const rows = Math.max(part.queries, 1);
+    const area = this.chooseArea(state);
+    this.area = area;
+    const labelWidth = this.labelWidth(state.view, width, area);
+    const columns = Math.max(area.keys, 1);
+    const rows = Math.max(area.queries, 1);
     const room = width - labelWidth - 8;
     const steep = width < NARROW || room / Math.max(columns, rows) < STEEP_BELOW;
     const slant = ((steep ? STEEP : LEAN) * Math.PI) / 180;
@@ -130,13 +131,13 @@ export class HeadMatrix extends HTMLElement {
     setStyle(this, "--label-size", cell < 14 ? "10px" : "12px");
     const labelHeight = Math.ceil(labelWidth * Math.sin(slant) + 30);
     place(this.field, { left: labelWidth + 8, top: labelHeight, width: fieldWidth, height: fieldHeight });
-    place(this.columnLabels, { left: labelWidth + 8, top: 0, width: fieldWidth, height: labelHeight });
-    place(this.rowLabels, { left: 0, top: labelHeight, width: labelWidth, height: fieldHeight });
+    place(this.columnLabels.node, { left: labelWidth + 8, top: 0, width: fieldWidth, height: labelHeight });
+    place(this.rowLabels.node, { left: 0, top: labelHeight, width: labelWidth, height: fieldHeight });
     setStyle(this, "height", `${labelHeight + fieldHeight + 2}px`);
     setText(this.corner, say("detail.axes"));
-    this.drawField(state, part, fieldWidth, fieldHeight);
-    this.drawLabels(state, part, labelWidth);
-    this.drawSpot(state, part, fieldWidth, fieldHeight);
+    this.drawField(state, area, fieldWidth, fieldHeight);
+    this.drawLabels(state, area, labelWidth);
+    this.drawSpot(state, area, fieldWidth, fieldHeight);
     this.describe(state);
   }
 
@@ -150,7 +151,7 @@ export class HeadMatrix extends HTMLElement {
     return digitsFor(this.size) > 0;
   }
 
-  private choosePart({ view, spot }: HeadMatrixState): Part {
+  private chooseArea({ view, spot }: HeadMatrixState): Area {
     if (!this.loupe) return { query: 0, key: 0, queries: view.queries, keys: view.keys };
     const queries = Math.min(LOUPE, view.queries);
     const keys = Math.min(LOUPE, view.keys);
@@ -164,14 +165,14 @@ export class HeadMatrix extends HTMLElement {
     };
   }
 
-  private labelWidth(view: AttentionView, available: number, part: Part): number {
+  private labelWidth(view: AttentionView, available: number, area: Area): number {
     const most = Math.min(MAX_LABEL, available * 0.26);
-    if (part.queries > 60) return Math.min(64, most);
+    if (area.queries > 60) return Math.min(64, most);
     if (this.measured?.texts !== view.queryTexts) {
       const context = this.canvas.getContext("2d");
       let width = 28;
       if (context) {
-        context.font = `12px ${getComputedStyle(this.rowLabels).fontFamily}`;
+        context.font = `12px ${getComputedStyle(this.rowLabels.node).fontFamily}`;
         const texts = view.queries <= 60 ? [...view.queryTexts, ...view.keyTexts] : [];
         for (const text of texts) width = Math.max(width, context.measureText(labelText(text)).width + 4);
         if (texts.length === 0) width = 80;
@@ -181,11 +182,14 @@ export class HeadMatrix extends HTMLElement {
     return Math.min(most, this.measured.width);
   }
 
-  private drawField(state: HeadMatrixState, part: Part, width: number, height: number): void {
+  private drawField(state: HeadMatrixState, area: Area, width: number, height: number): void {
     const { view, head, scale } = state;
     const dark = darkTheme();
-    const ratio = pixelRatio(this);
-    const stamp = [head, scale, dark, ratio, width, height, part.query, part.key, part.queries, part.keys].join();
+    if (this.screen.display !== window.devicePixelRatio) {
+      this.screen = { display: window.devicePixelRatio, ratio: pixelRatio(this) };
+    }
+    const { ratio } = this.screen;
+    const stamp = [head, scale, dark, ratio, width, height, area.query, area.key, area.queries, area.keys].join();
     if (this.drawn === stamp && this.drawnView === view) return;
     this.drawn = stamp;
     this.drawnView = view;
@@ -209,10 +213,10 @@ export class HeadMatrix extends HTMLElement {
     context.font = `${cell >= 44 ? 11 : cell >= 36 ? 10.5 : 9}px ${this.family}`;
     context.textAlign = "center";
     context.textBaseline = "middle";
-    for (let r = 0; r < part.queries; r++) {
-      for (let c = 0; c < part.keys; c++) {
-        const query = part.query + r;
-        const key = part.key + c;
+    for (let r = 0; r < area.queries; r++) {
+      for (let c = 0; c < area.keys; c++) {
+        const query = area.query + r;
+        const key = area.key + c;
         if (isHidden(view, head, query, key)) continue;
         const weight = weightAt(view, head, query, key);
         const entry = rampIndex(weight, top);
@@ -237,70 +241,48 @@ export class HeadMatrix extends HTMLElement {
     }
   }
 
-  private drawLabels(state: HeadMatrixState, part: Part, labelWidth: number): void {
-    const { view, spot } = state;
-    const stamp = [spot?.query, spot?.key, this.size, labelWidth, ...Object.values(part)].join();
-    if (this.labelled === stamp && this.labelledView === view) return;
-    this.labelled = stamp;
-    this.labelledView = view;
-    const rowStep = Math.max(1, Math.ceil(LABEL_LINE / this.size));
+  private drawLabels({ view, spot }: HeadMatrixState, area: Area, labelWidth: number): void {
+    const { size } = this;
+    const rowStep = Math.max(1, Math.ceil(LABEL_LINE / size));
     // Slanted lines are nearer to each other than their cells are.
-    const columnStep = Math.max(1, Math.ceil((LABEL_LINE - 1) / (this.size * Math.sin(this.slant))));
-    const rows: HTMLElement[] = [];
-    const columns: HTMLElement[] = [];
-    const shown = (index: number, first: number, step: number, picked: number | null | undefined) => {
-      if (index === picked) return true;
-      if ((index - first) % step !== 0) return false;
-      // A neighbour of the picked label makes room for it.
-      return picked === null || picked === undefined || Math.abs(index - picked) >= step;
-    };
-    for (let r = 0; r < part.queries; r++) {
-      const query = part.query + r;
-      if (!shown(query, part.query, rowStep, spot?.query)) continue;
-      const label = tokenNode(view.queryTexts[query] as string, "token label");
-      if (query === spot?.query) label.classList.add("picked");
-      place(label, { top: (r + 0.5) * this.size });
-      rows.push(label);
-    }
-    for (let c = 0; c < part.keys; c++) {
-      const key = part.key + c;
-      if (!shown(key, part.key, columnStep, spot?.key)) continue;
-      const label = tokenNode(view.keyTexts[key] as string, "token label");
-      if (key === spot?.key) label.classList.add("picked");
-      place(label, { left: (c + 0.5) * this.size });
-      label.style.setProperty("max-width", `${labelWidth + 2}px`);
-      columns.push(label);
-    }
-    this.rowLabels.replaceChildren(...rows);
-    this.columnLabels.replaceChildren(...columns);
+    const columnStep = Math.max(1, Math.ceil((LABEL_LINE - 1) / (size * Math.sin(this.slant))));
+    const { queryTexts, keyTexts } = view;
+    this.rowLabels.update(
+      { texts: queryTexts, first: area.query, count: area.queries, size, step: rowStep, longest: labelWidth },
+      spot?.query ?? null,
+    );
+    this.columnLabels.update(
+      { texts: keyTexts, first: area.key, count: area.keys, size, step: columnStep, longest: labelWidth + 2 },
+      spot?.key ?? null,
+    );
   }
 
-  private drawSpot({ spot, pinned }: HeadMatrixState, part: Part, width: number, height: number): void {
+  private drawSpot({ spot, pinned }: HeadMatrixState, area: Area, width: number, height: number): void {
     const inside = (at: number | null | undefined, first: number, count: number): at is number =>
       at !== null && at !== undefined && at >= first && at < first + count;
-    const rowOn = spot !== null && inside(spot.query, part.query, part.queries);
-    const columnOn = spot !== null && inside(spot.key, part.key, part.keys);
+    const rowOn = spot !== null && inside(spot.query, area.query, area.queries);
+    const columnOn = spot !== null && inside(spot.key, area.key, area.keys);
     this.rowBand.hidden = !rowOn;
     this.columnBand.hidden = !columnOn;
     const cell = this.size;
-    if (rowOn) place(this.rowBand, { left: 0, top: (spot.query - part.query) * cell, width, height: cell });
+    if (rowOn) place(this.rowBand, { left: 0, top: (spot.query - area.query) * cell, width, height: cell });
     if (columnOn)
-      place(this.columnBand, { left: ((spot.key as number) - part.key) * cell, top: 0, width: cell, height });
+      place(this.columnBand, { left: ((spot.key as number) - area.key) * cell, top: 0, width: cell, height });
     // Around tiny cells the ring keeps a size that can be seen.
     const ring = Math.max(cell, 9);
     const ringAt = (node: HTMLElement, query: number, key: number) =>
       place(node, {
-        left: (key - part.key + 0.5) * cell - ring / 2 - 1,
-        top: (query - part.query + 0.5) * cell - ring / 2 - 1,
+        left: (key - area.key + 0.5) * cell - ring / 2 - 1,
+        top: (query - area.query + 0.5) * cell - ring / 2 - 1,
         width: ring + 1,
         height: ring + 1,
       });
     const pinOn =
-      pinned !== null && inside(pinned.query, part.query, part.queries) && inside(pinned.key, part.key, part.keys);
+      pinned !== null && inside(pinned.query, area.query, area.queries) && inside(pinned.key, area.key, area.keys);
     this.pin.hidden = !pinOn;
     if (pinOn) ringAt(this.pin, pinned.query, pinned.key as number);
-    const query = rowOn ? spot.query : part.query;
-    const key = columnOn ? (spot.key as number) : part.key;
+    const query = rowOn ? spot.query : area.query;
+    const key = columnOn ? (spot.key as number) : area.key;
     ringAt(this.cell, query, key);
     this.cell.classList.toggle("shown", rowOn && columnOn);
   }
@@ -326,13 +308,13 @@ export class HeadMatrix extends HTMLElement {
   }
 
   private point(event: MouseEvent, type: "preview" | "pick"): void {
-    const part = this.area;
-    if (!part || !this.state) return;
+    const area = this.area;
+    if (!area || !this.state) return;
     const box = this.field.getBoundingClientRect();
-    const row = Math.floor(((event.clientY - box.top) / box.height) * part.queries);
-    const column = Math.floor(((event.clientX - box.left) / box.width) * part.keys);
-    if (row < 0 || column < 0 || row >= part.queries || column >= part.keys) return;
-    this.emit(type, { query: part.query + row, key: part.key + column });
+    const row = Math.floor(((event.clientY - box.top) / box.height) * area.queries);
+    const column = Math.floor(((event.clientX - box.left) / box.width) * area.keys);
+    if (row < 0 || column < 0 || row >= area.queries || column >= area.keys) return;
+    this.emit(type, { query: area.query + row, key: area.key + column });
   }
 
   private onFocus(): void {

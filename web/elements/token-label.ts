@@ -61,6 +61,8 @@ export function labelText(text: string): string {
 /** `<bdi>` with the label; soft spans are the marks. */
 export function tokenNode(text: string, className = "token"): HTMLElement {
   const node = el("bdi", { class: className });
+  // What may need cutting off with "…"; the rest is spared the clip.
+  if (text.length > 6) node.classList.add("long");
   for (const part of labelParts(text)) node.append(part.mark ? el("span", { class: "mark" }, part.text) : part.text);
   return node;
 }

@@ -98,13 +98,9 @@ export class TokenStrip extends HTMLElement {
     for (let i = same; i < texts.length; i++) {
       const bar = el("span", { class: "bar" });
       const role = el("span", { class: "role" });
-      const button = el(
-        "button",
-        { type: "button", class: "chip", tabindex: -1 },
-        tokenNode(texts[i] as string),
-        bar,
-        role,
-      );
+      const label = tokenNode(texts[i] as string);
+      label.classList.toggle("long", (texts[i] as string).length > 20);
+      const button = el("button", { type: "button", class: "chip", tabindex: -1 }, label, bar, role);
       button.addEventListener("click", () => {
         this.focus1(i);
         this.emit("pick", { query: i });
