@@ -163,3 +163,27 @@ visit("a longer text is cut with a sentence that says where, and the field keeps
   assert.ok(page.url().length < 4000, "a link carries what is shown");
   assert.equal(new URLSearchParams(new URL(page.url()).hash.slice(1)).get("t")?.length, 2559);
 });
+
+visit(
+  "a link into a long text shows its query in the strip and in both matrices",
+  { fragment: `t=${Array.from({ length: 480 }, (_, i) => `w${i}`).join("+")}&s=built&h=0&q=300&k=299&l=en` },
+  async ({ page }) => {
+    const inside = await page.evaluate(() => {
+      const chip = document.querySelector("#tokens .chip[data-query]")?.getBoundingClientRect();
+      const strip = document.querySelector("#tokens")?.getBoundingClientRect();
+      return chip !== undefined && strip !== undefined && chip.top >= strip.top && chip.bottom <= strip.bottom;
+    });
+    assert.ok(inside, "the picked token is in view");
+    for (const matrix of ["#matrix", "#loupe"]) {
+      assert.equal(await page.locator(`${matrix} .matrix-rows .picked`).textContent(), "␣w300");
+      assert.equal(await page.locator(`${matrix} .matrix-columns .picked`).textContent(), "␣w299");
+    }
+    // Labels that would touch the picked one make room, and come back.
+    const hidden = () => page.locator("#matrix .matrix-rows .label[hidden]").count();
+    assert.ok((await hidden()) > 0);
+    await page.keyboard.press("Escape");
+    await settled(page);
+    assert.equal(await hidden(), 0);
+    assert.equal(await page.locator("#matrix .picked").count(), 0);
+  },
+);

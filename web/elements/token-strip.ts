@@ -82,9 +82,10 @@ export class TokenStrip extends HTMLElement {
     this.revealed = query;
     const button = query === null ? null : this.chips[query]?.button;
     if (!button || this.scrollHeight <= this.clientHeight) return;
-    const top = button.offsetTop - this.offsetTop;
-    if (top < this.scrollTop || top + button.offsetHeight > this.scrollTop + this.clientHeight) {
-      this.scrollTop = top - this.clientHeight / 2;
+    const chip = button.getBoundingClientRect();
+    const strip = this.getBoundingClientRect();
+    if (chip.top < strip.top || chip.bottom > strip.bottom) {
+      this.scrollTop += chip.top - (strip.top + strip.height / 2);
     }
   }
 
