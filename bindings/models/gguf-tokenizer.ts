@@ -39,6 +39,13 @@ function same(names: readonly string[], settings: PreTokenizer): Record<string, 
   return Object.fromEntries(names.map((name) => [name, settings]));
 }
 
+/** By tokenizer.ggml.model. */
+const KINDS: Readonly<Record<string, (vocabulary: Vocabulary) => TokenizerJson>> = {
+  gpt2: bytePairs,
+  bert: wordPieces,
+  llama: sentencePieces,
+};
+
 /** The vocabulary and the rules of a GGUF file. */
 export function ggufTokenizer(file: ModelFile): TokenizerJson {
   const kind = file.metadata.get("tokenizer.ggml.model");
@@ -48,11 +55,9 @@ export function ggufTokenizer(file: ModelFile): TokenizerJson {
       hint: "give the model's tokenizer.json as options.tokenizer",
     });
   }
-  const vocabulary = new Vocabulary(file);
-  if (kind === "gpt2") return bytePairs(vocabulary);
-  if (kind === "bert") return wordPieces(vocabulary);
-  if (kind === "llama") return sentencePieces(vocabulary);
-  throw fileError(file.name, 'key "tokenizer.ggml.model"', "gpt2, bert or llama", quoted(String(kind)), {
+  const rules = typeof kind === "string" && Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined;
+  if (rules !== undefined) return rules(new Vocabulary(file));
+  throw fileError(file.name, 'key "tokenizer.ggml.model"', Object.keys(KINDS).join(", "), describe(kind), {
     code: "unsupported",
     hint: "give the model's tokenizer.json as options.tokenizer",
   });

@@ -1,4 +1,5 @@
 import { checkObject } from "../check.js";
+import { describe } from "../describe.js";
 import { HeadscopeError } from "../errors.js";
 import { ggufTokenizer } from "./gguf-tokenizer.js";
 import type { ModelFile } from "./model-tensors.js";
@@ -28,6 +29,7 @@ function fromFile(file: ModelFile): TokenizerJson {
 }
 
 const ARGUMENT = "options.tokenizer";
+const MODELS = ["BPE", "WordPiece", "Unigram"];
 
 function checkTokenizer(given: unknown): TokenizerJson {
   const value = typeof given === "string" ? parseJson(ARGUMENT, given) : given;
@@ -36,6 +38,11 @@ function checkTokenizer(given: unknown): TokenizerJson {
   if (typeof model !== "object" || model === null || !Array.isArray(added_tokens)) {
     const message = `${ARGUMENT}: expected a tokenizer.json, got an object without its model`;
     throw new HeadscopeError("format", message, { argument: ARGUMENT });
+  }
+  const { type } = model as { type?: unknown };
+  if (type !== undefined && type !== null && !MODELS.includes(type as string)) {
+    const message = `${ARGUMENT}.model.type: expected one of ${MODELS.join(", ")}, got ${describe(type)}`;
+    throw new HeadscopeError("unsupported", message, { argument: `${ARGUMENT}.model.type` });
   }
   const parts = { normalizer: null, pre_tokenizer: null, post_processor: null, decoder: null };
   return { ...parts, ...json, added_tokens } as unknown as TokenizerJson;
