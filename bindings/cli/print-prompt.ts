@@ -23,6 +23,9 @@ export function printPrompt(report: PromptReport, head: number, terminal: Termin
     `Layer ${layer}, numerics ${numerics}: nodes as llama-eval-callback names them`,
     ...printNodes(report.nodes),
     "",
+    "Where llama.cpp's graph gets them; building it computes nothing, the values come when a backend runs it",
+    ...printSources(report.nodes),
+    "",
     `Head ${head} of layer ${layer}`,
     ...drawHeatmap(headOf(report, head), heatmapStyle(terminal), terminal.columns),
     ...(tokens.length <= MOST_NUMBERS ? ["", ...printNumbers(report, head)] : []),
@@ -64,6 +67,7 @@ const NOTES: Readonly<Record<NodeNote, string>> = {
     "this file turns the halves of a head, llama.cpp's the adjacent pairs: same scores, other order inside a head",
   "found-by-weight":
     "llama.cpp numbers this node (node_28, node_29 for GPT-2's block 0): the weight in the operation tells it",
+  "flash-attention-off": "only with --flash-attn off: a fused kernel never holds it",
   "half-precision": "rounded to half precision, as the K/V cache keeps it",
 };
 
@@ -101,6 +105,18 @@ function printNodes(nodes: readonly NodeReport[]): string[] {
     ...weights,
     ...used.map((note) => `${marks.get(note)}: ${NOTES[note]}`),
   ];
+}
+
+function printSources(nodes: readonly NodeReport[]): string[] {
+  return table(
+    [{ title: "node" }, { title: "function" }, { title: "operations" }, { title: "offset in a row", right: true }],
+    nodes.map(({ name, source: { builder, operations, offset } }) => [
+      name,
+      `${builder}()`,
+      operations.map((operation) => `${operation}()`).join(" → "),
+      offset === undefined ? NONE : `${offset} bytes`,
+    ]),
+  );
 }
 
 function headOf({ weights, visible, tokens }: PromptReport, head: number) {

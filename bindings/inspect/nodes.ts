@@ -15,7 +15,20 @@ export type NodeNote =
   /** llama.cpp's name is a number that changes with its graph (node_28); the weight in the operation tells it. */
   | "found-by-weight"
   /** Rounded to half precision, as llama.cpp's cache keeps it. */
-  | "half-precision";
+  | "half-precision"
+  /** Only with --flash-attn off: a fused kernel never holds it. */
+  | "flash-attention-off";
+
+/**
+ * Where llama.cpp's graph gets the node. Building the graph computes nothing: values come when a backend runs it.
+ */
+export interface NodeSource {
+  readonly builder: "build_qkv" | "build_attn_mha" | "build_attn";
+  /** In the order of their calls. */
+  readonly operations: readonly string[];
+  /** For views into the rows of the fused projection: where theirs begin, in bytes. */
+  readonly offset: number | undefined;
+}
 
 /** One node of llama.cpp's graph, as its llama-eval-callback prints it. */
 export interface NodeReport {
@@ -37,6 +50,7 @@ export interface NodeReport {
   readonly sum: number;
   /** Of the columns, how many are the text's own; undefined where none is padding. */
   readonly validColumns: number | undefined;
+  readonly source: NodeSource;
   readonly notes: readonly NodeNote[];
 }
 
@@ -59,6 +73,8 @@ export interface NodeInputs {
 }
 
 const KEY_PADDING = 256;
+/** Of a float32: what nodes hold. */
+const BYTES = 4;
 
 /** The nodes of one layer's attention in reading order. */
 export function nodeTable(inputs: NodeInputs): NodeReport[] {
@@ -71,48 +87,71 @@ export function nodeTable(inputs: NodeInputs): NodeReport[] {
 
   if (tensors?.qkv !== undefined && inputs.rotary === "none") {
     nodes.push({
-      ...described("qkv", `wqkv_b-${layer}`, fused(q, k, v), 0),
+      ...described("qkv", `${tensors.qkvBias ? "wqkv_b" : "wqkv"}-${layer}`, fused(q, k, v), 0),
       weight: tensors.qkv,
+      source: from("build_qkv", "build_lora_mm", ...(tensors.qkvBias ? ["ggml_add"] : [])),
       notes: half,
     });
   }
-  const projected = (id: "q" | "k" | "v", name: string, tensor: Tensor, printed: number): NodeReport => ({
-    ...described(id, `${name}-${layer}`, tensor, printed, byToken(tensor)),
-    notes: [...(id === "v" ? [] : turned), ...half],
-  });
+  const isFused = nodes.length > 0;
+  let offset = 0;
+  const projected = (id: "q" | "k" | "v", name: string, tensor: Tensor, printed: number): NodeReport => {
+    const source = isFused
+      ? { ...from("build_qkv", "ggml_view_3d"), offset }
+      : from("build_qkv", "build_lora_mm", "ggml_reshape_3d");
+    offset += (tensor.shape[0] as number) * (tensor.shape[2] as number) * BYTES;
+    const notes = [...(id === "v" ? [] : turned), ...half];
+    return { ...described(id, `${name}-${layer}`, tensor, printed, byToken(tensor)), source, notes };
+  };
   nodes.push(projected("q", "Qcur", q, 1), projected("k", "Kcur", k, 3), projected("v", "Vcur", v, 2));
 
-  const scores = products(q, k);
-  nodes.push(padKeys({ ...described("scores", `kq-${layer}`, scores, 4), notes: ["unscaled"] }, inputs.cached));
-  nodes.push(padKeys(described("weights", `kq_soft_max-${layer}`, weights, 5), inputs.cached));
-  nodes.push(described("heads", `kqv-${layer}`, heads, 6));
-  nodes.push(described("concat", `kqv_out-${layer}`, concat, 7));
+  const attention = (operation: string): NodeSource => from("build_attn_mha", operation);
+  const padded = (node: NodeReport, ...notes: readonly NodeNote[]): NodeReport =>
+    padKeys({ ...node, notes: [...notes, "flash-attention-off"] }, inputs.cached);
+  const scores = described("scores", `kq-${layer}`, products(q, k), 4);
+  const softmax = described("weights", `kq_soft_max-${layer}`, weights, 5);
+  const values = described("heads", `kqv-${layer}`, heads, 6);
+  nodes.push(
+    padded({ ...scores, source: attention("ggml_mul_mat") }, "unscaled"),
+    padded({ ...softmax, source: attention("ggml_soft_max_ext") }),
+    { ...values, source: attention("ggml_mul_mat"), notes: ["flash-attention-off"] },
+    {
+      ...described("concat", `kqv_out-${layer}`, concat, 7),
+      source: from("build_attn_mha", "ggml_permute", "ggml_cont_2d"),
+    },
+  );
 
   const stem = `blk.${layer}.attn_output`;
   const product = biased ? withoutBias(output, outputBias) : output;
   nodes.push({
     ...described("product", `MUL_MAT(${stem}.weight, kqv_out-${layer})`, product, 8),
     weight: tensors?.output,
+    source: from("build_attn", "build_lora_mm"),
     notes: ["found-by-weight"],
   });
   if (biased) {
     nodes.push({
       ...described("output", `ADD(…, ${stem}.bias)`, output, 9),
       weight: tensors?.outputBias,
+      source: from("build_attn", "ggml_add"),
       notes: ["found-by-weight"],
     });
   }
   return nodes;
 }
 
-/** `data`: the values in ggml's order where that is not the tensor's own. */
+function from(builder: NodeSource["builder"], ...operations: readonly string[]): NodeSource {
+  return { builder, operations, offset: undefined };
+}
+
+/** `ordered`: the values in ggml's order where that is not the tensor's own. */
 function described(
   id: NodeReport["id"],
   name: string,
   tensor: Tensor,
   printed: number,
   ordered: Tensor = tensor,
-): NodeReport {
+): Omit<NodeReport, "source"> {
   const { data } = ordered;
   let sum = 0;
   for (const value of data) sum += value;

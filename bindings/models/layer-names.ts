@@ -4,6 +4,7 @@ import type { TensorInfo } from "./header.js";
 export interface AttentionTensors {
   /** Query, key and value in one matrix; undefined where they are apart. */
   readonly qkv: string | undefined;
+  readonly qkvBias: string | undefined;
   /** The output projection. */
   readonly output: string;
   readonly outputBias: string | undefined;
@@ -28,10 +29,12 @@ export function attentionTensors({ tensors }: NamedTensors, layer: number): Atte
   ];
   const found = families.find(({ output }) => tensors.has(`${output}.weight`));
   if (found === undefined) return undefined;
+  const present = (name: string): string | undefined => (tensors.has(name) ? name : undefined);
   return {
-    qkv: tensors.has(`${found.qkv}.weight`) ? `${found.qkv}.weight` : undefined,
+    qkv: present(`${found.qkv}.weight`),
+    qkvBias: present(`${found.qkv}.bias`),
     output: `${found.output}.weight`,
-    outputBias: tensors.has(`${found.output}.bias`) ? `${found.output}.bias` : undefined,
+    outputBias: present(`${found.output}.bias`),
     outputLayout: found.output.endsWith(".c_proj") ? "in-out" : "out-in",
   };
 }

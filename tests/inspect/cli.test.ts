@@ -179,6 +179,16 @@ test("--prompt --json: the nodes of a layer hold what Model.run answers, in ggml
   );
   const order = ["Qcur-1", "Vcur-1", "Kcur-1"].map((name) => nodes.get(name)?.printed);
   assert.deepEqual(order, [...order].sort(), "llama.cpp prints Q, V, K");
+  const sources = report.prompt.nodes.map(({ source }: { source: Record<string, unknown> }) => source);
+  assert.deepEqual(
+    sources.slice(1, 4).map(({ operations, offset }: Record<string, unknown>) => [operations, offset]),
+    [0, 64, 128].map((column) => [["ggml_view_3d"], column * 4]),
+    "q, k and v are views into the fused rows",
+  );
+  assert.deepEqual(
+    sources.map(({ builder }: Record<string, unknown>) => builder),
+    [...new Array(4).fill("build_qkv"), ...new Array(4).fill("build_attn_mha"), ...new Array(2).fill("build_attn")],
+  );
   assert.equal(nodes.get("wqkv_b-1")?.weight, "blk.1.attn_qkv.weight");
 
   const hs = await load({ variant: "simd" });
@@ -333,7 +343,7 @@ test("llama: grouped keys, no bias to add, rotary nodes; bert: no cache to pad",
     ],
   );
   assert.deepEqual(node("Kcur-0").notes, ["last-of-name"]);
-  assert.deepEqual(node("kq-0").notes, ["unscaled", "padded-keys"]);
+  assert.deepEqual(node("kq-0").notes, ["unscaled", "flash-attention-off", "padded-keys"]);
   assert.equal(node("kq-0").validColumns, 4);
 
   const qwen = await json(["inspect", file("qwen.gguf", ggufModel(llama, { kind: "qwen2" })), "--tokens", "5,6,7,8"]);
@@ -342,7 +352,10 @@ test("llama: grouped keys, no bias to add, rotary nodes; bert: no cache to pad",
   const bert = randomModel("bert", "F32");
   const answer = await json(["inspect", file("bert.gguf", ggufModel(bert)), "--tokens", "5,6,7", "--layer", "1"]);
   const scores = node("kq-1", answer.prompt.nodes);
-  assert.deepEqual([scores.ne, scores.validColumns, scores.notes], [[3, 3, 4, 1], null, ["unscaled"]]);
+  assert.deepEqual(
+    [scores.ne, scores.validColumns, scores.notes],
+    [[3, 3, 4, 1], null, ["unscaled", "flash-attention-off"]],
+  );
   const [first] = answer.prompt.heads[0].weights;
   assert.ok(
     first.every((weight: number | null) => weight !== null && weight > 0),
@@ -365,6 +378,7 @@ test("text: tables, heatmap and numbers of a prompt", async () => {
   assert.match(lines[at + 3] as string, /^1 ␣are +[0-9.] [0-9.]$/);
   assert.match(stdout, /\{256, 2, 4, 1\} 2 valid/);
   assert.match(stdout, /^How +1\.0000 +—$/m);
+  assert.match(stdout, /^kqv_out-0 +build_attn_mha\(\) +ggml_permute\(\) → ggml_cont_2d\(\)/m);
   assert.match(stdout, /llama\.cpp prints Qcur-0, Vcur-0, Kcur-0/);
   assert.doesNotMatch(stdout, /GPT-2 small/, "other sizes have no reference");
 });
