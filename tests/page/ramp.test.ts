@@ -4,7 +4,7 @@ import { contrast, luminance, parseHex, ramp, rampIndex } from "../../web/elemen
 
 const THEMES = [
   { theme: "light", paper: "#fbfaf7", direction: -1 },
-  { theme: "dark", paper: "#14171c", direction: 1 },
+  { theme: "dark", paper: "#101216", direction: 1 },
 ] as const;
 
 for (const { theme, paper, direction } of THEMES) {

@@ -18,7 +18,7 @@ export interface Ramp {
 
 const STOPS = {
   light: ["#fbfaf7", "#d3dff1", "#8caedd", "#3a6db4", "#17407f", "#0a1f4e"],
-  dark: ["#14171c", "#20304f", "#34589a", "#6d9be0", "#bcd6f2", "#fdf5d3"],
+  dark: ["#101216", "#20304f", "#34589a", "#6d9be0", "#bcd6f2", "#fdf5d3"],
 } as const;
 
 const ACCENT = { light: "#c8571b", dark: "#f0924f" } as const;
