@@ -1,5 +1,5 @@
 // One build at a time in this checkout: npm start and npm test may run side by side.
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, statSync, utimes, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { root, say } from "./process.js";
@@ -16,6 +16,18 @@ function isAlive(pid) {
   }
 }
 
+const HEARTBEAT_MS = 2_000;
+const GIVEN_UP_MS = 30_000;
+
+/** A run that was killed leaves its lock behind: no such process, or one of that number that never touches the file. */
+function removeIfAbandoned() {
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (!found) return;
+  const owner = Number(readFileSync(file, "utf8"));
+  const silent = Date.now() - found.mtimeMs > GIVEN_UP_MS;
+  if (silent || (owner > 0 && !isAlive(owner))) rmSync(file, { force: true });
+}
+
 function tryLock() {
   try {
     writeFileSync(file, String(process.pid), { flag: "wx" });
@@ -23,10 +35,8 @@ function tryLock() {
   } catch (error) {
     if (/** @type {NodeJS.ErrnoException} */ (error).code !== "EEXIST") throw error;
   }
-  // A run that was killed leaves its number behind; an empty file is one that is being written right now.
   try {
-    const owner = Number(readFileSync(file, "utf8"));
-    if (owner > 0 && !isAlive(owner)) rmSync(file, { force: true });
+    removeIfAbandoned();
   } catch {
     // gone in the meantime: the next try gets it
   }
@@ -44,7 +54,14 @@ export async function withLock(work) {
     if (tries === 2) say("Another build is at work in this checkout: waiting for it.");
     await sleep(250);
   }
-  const release = () => rmSync(file, { force: true });
+  const heartbeat = setInterval(() => {
+    const now = new Date();
+    utimes(file, now, now, () => {}); // best effort
+  }, HEARTBEAT_MS);
+  const release = () => {
+    clearInterval(heartbeat);
+    rmSync(file, { force: true });
+  };
   process.once("exit", release);
   try {
     return await work();
