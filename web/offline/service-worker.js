@@ -34,21 +34,23 @@ self.addEventListener("fetch", (event) => {
   const url = new URL(request.url);
   if (request.method !== "GET" || url.origin !== location.origin || !url.href.startsWith(self.registration.scope))
     return;
-  event.respondWith(request.mode === "navigate" ? page(request) : file(request));
+  // Only names with a content hash can be trusted to be the page's own version.
+  const hashed = url.href.startsWith(`${self.registration.scope}assets/`);
+  event.respondWith(hashed ? keptFirst(request) : networkFirst(request));
 });
 
-async function page(request) {
+async function networkFirst(request) {
   try {
     return await fetch(request);
   } catch (error) {
     const cache = await caches.open(CACHE);
-    const kept = await cache.match("./");
+    const kept = await cache.match(request.mode === "navigate" ? "./" : request);
     if (kept) return kept;
     throw error;
   }
 }
 
-async function file(request) {
+async function keptFirst(request) {
   const cache = await caches.open(CACHE);
-  return (await cache.match(request, { ignoreSearch: false })) ?? fetch(request);
+  return (await cache.match(request)) ?? fetch(request);
 }
