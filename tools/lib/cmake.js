@@ -34,7 +34,7 @@ export async function cmakeBuild(preset, env) {
   await must(`building ${preset}`, ninja, ["-C", folder], {
     env: { ...env, NINJA_STATUS: `${preset} [%f/%t] ` },
     onLine: (line) => {
-      if (/^ninja: |Re-checking globbed|^cache:INFO/.test(line)) return;
+      if (/^ninja: |^-- |Re-checking globbed|Re-running CMake|^cache:INFO/.test(line)) return;
       say(line);
     },
   });
