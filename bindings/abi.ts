@@ -98,6 +98,7 @@ const BLOCK_NAMES = [
   "up",
   "gate",
   "down",
+  "ropeFactors",
 ] as const;
 
 function places<const N extends readonly string[]>(names: N): Readonly<Record<N[number], number>> {

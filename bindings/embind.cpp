@@ -38,7 +38,7 @@ using namespace headscope;
   WORD(dModel) WORD(numHeads) WORD(numKVHeads) WORD(headDim) WORD(valueHeadDim) WORD(ropePairing) WORD(ropeDims)  \
   WORD(ropeBase) WORD(norm) WORD(postNorm) WORD(epsilon) WORD(activation) WORD(attentionNormWeight)               \
   WORD(attentionNormBias) WORD(ffnNormWeight) WORD(ffnNormBias) WORD(query) WORD(key) WORD(value) WORD(output)    \
-  WORD(up) WORD(gate) WORD(down)
+  WORD(up) WORD(gate) WORD(down) WORD(ropeFactors)
 
 #define HEADSCOPE_ENUMERATOR(name) name,
 #define HEADSCOPE_NAME(name) #name " "
@@ -261,6 +261,7 @@ unsigned block_create() {
   attention.rotary.pairing = static_cast<RotaryPairing>(number(W::ropePairing));
   attention.rotary.dims = number(W::ropeDims);
   attention.rotary.base = real(W::ropeBase);
+  attention.rotary.factors = pointer<const float>(W::ropeFactors);
   config.norm = static_cast<NormKind>(number(W::norm));
   config.post_norm = number(W::postNorm) != 0;
   config.epsilon = real(W::epsilon);

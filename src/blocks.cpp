@@ -92,7 +92,8 @@ void fill_rotary_table(const Rotary& rotary, int64_t first, size_t positions, fl
   const double ratio = 1.0 / root(rotary.base, pairs);  // base^(−2 / dims)
   double frequency = 1.0;
   for (size_t i = 0; i < pairs; ++i, frequency *= ratio) {
-    const Turn step = turn_of(frequency);
+    const double factor = rotary.factors != nullptr ? static_cast<double>(rotary.factors[i]) : 1.0;
+    const Turn step = turn_of(frequency / factor);
     Turn turn = power(step, first);
     for (size_t t = 0; t < positions; ++t, turn = turn * step) {
       table[t * rotary.dims + 2 * i] = static_cast<float>(turn.cosine);

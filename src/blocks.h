@@ -17,12 +17,13 @@ struct Rotary {
   RotaryPairing pairing = RotaryPairing::none;
   size_t dims = 0;         // the first `dims` components of a head turn (even, ≤ its width); the rest stay
   double base = 10000.0;
+  const float* factors = nullptr;  // [dims / 2], or none: what each pair's frequency is divided by (Llama 3.1)
 };
 
 /// Floats of the table for `positions` positions: cosine and sine of each angle.
 uint64_t rotary_table_floats(const Rotary& rotary, uint64_t positions);
 
-/// Angles p · base^(−2i / dims) of positions first … first + positions − 1, i < dims / 2 (Su et al. 2021,
+/// Angles p · base^(−2i / dims) / factor_i of positions first … first + positions − 1, i < dims / 2 (Su et al. 2021,
 /// "RoFormer", section 3.2.2), worked out in double: at p = 100,000 a float angle is off by 0.004 already.
 void fill_rotary_table(const Rotary& rotary, int64_t first, size_t positions, float* table);
 

@@ -11,9 +11,9 @@ Block* Block::create(const BlockConfig& config, BlockLinears& linears, const Nor
   std::unique_ptr<Block> block(new (std::nothrow) Block);
   if (block == nullptr) return nullptr;
   block->config_ = config;
-  if (block->keep_norms(attention_norm, ffn_norm) != Status::ok) return nullptr;
+  if (block->keep_vectors(attention_norm, ffn_norm) != Status::ok) return nullptr;
   block->layer_.reset(
-      Layer::create(config.attention, linears.query, linears.key, linears.value, linears.output));
+      Layer::create(block->config_.attention, linears.query, linears.key, linears.value, linears.output));
   if (block->layer_ == nullptr) return nullptr;
   block->up_ = std::move(linears.up);
   block->gate_ = std::move(linears.gate);
@@ -21,16 +21,24 @@ Block* Block::create(const BlockConfig& config, BlockLinears& linears, const Nor
   return block.release();
 }
 
-Status Block::keep_norms(const NormWeights& attention_norm, const NormWeights& ffn_norm) {
+Status Block::keep_vectors(const NormWeights& attention_norm, const NormWeights& ffn_norm) {
   const size_t width = config_.attention.model_dim;
   const float* const from[] = {attention_norm.weight, attention_norm.bias, ffn_norm.weight, ffn_norm.bias};
   const float** const to[] = {&attention_norm_.weight, &attention_norm_.bias, &ffn_norm_.weight, &ffn_norm_.bias};
-  if (!norms_.reserve(saturating_product(std::size(from) * sizeof(float), width))) return Status::out_of_memory;
-  float* next = norms_.as<float>();
+  Rotary& rotary = config_.attention.rotary;
+  const uint64_t factors = rotary.factors != nullptr ? rotary.dims / 2 : 0;
+  if (!vectors_.reserve(saturating_product(std::size(from) * sizeof(float), width) + factors * sizeof(float))) {
+    return Status::out_of_memory;
+  }
+  float* next = vectors_.as<float>();
   for (size_t i = 0; i < std::size(from); ++i) {
     if (from[i] == nullptr) continue;
     *to[i] = next;
     next = std::copy_n(from[i], width, next);
+  }
+  if (factors != 0) {
+    std::copy_n(rotary.factors, factors, next);
+    rotary.factors = next;
   }
   return Status::ok;
 }

@@ -42,7 +42,8 @@ struct BlockLinears {
 
 class Block {
  public:
-  /// Takes over the projections (moved from only on success) and copies the norms. Null when out of memory.
+  /// Takes over the projections (moved from only on success) and copies the norms and the rotary factors. Null when out
+  /// of memory.
   static Block* create(const BlockConfig& config, BlockLinears& linears, const NormWeights& attention_norm,
                        const NormWeights& ffn_norm);
 
@@ -57,13 +58,13 @@ class Block {
  private:
   Block() = default;
 
-  Status keep_norms(const NormWeights& attention_norm, const NormWeights& ffn_norm);
+  Status keep_vectors(const NormWeights& attention_norm, const NormWeights& ffn_norm);
   void normalise(size_t rows, const float* x, const NormWeights& norm, float* y) const;
 
   BlockConfig config_;
   std::unique_ptr<Layer> layer_;
   Linear up_, gate_, down_;
-  Buffer norms_;
+  Buffer vectors_;  // of the norms, and the rotary factors
   NormWeights attention_norm_, ffn_norm_;
 };
 

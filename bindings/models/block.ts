@@ -18,6 +18,7 @@ const LINEARS = {
 } as const;
 
 const NORM_WORDS = ["attentionNormWeight", "attentionNormBias", "ffnNormWeight", "ffnNormBias"] as const;
+const VECTOR_WORDS = [...NORM_WORDS, "ropeFactors"] as const;
 const PAIRINGS = { adjacent: 1, halves: 2 } as const;
 export const NORMS = { layer: 0, rms: 1 } as const;
 const ACTIVATIONS = { gelu_tanh: 0, gelu_erf: 1, silu: 2, relu: 3 } as const;
@@ -42,17 +43,20 @@ export async function loadBlock(
   const parts = new StoredParts();
   const linears = askLinears(parts, plan, LINEARS[part]);
   const norms = askNorms(parts, model, plan, part);
+  const factors = model.rope?.factors;
+  const factorsPlace = typeof factors === "string" ? parts.ask(factors) : undefined;
   await parts.read(file, { signal });
   // From here on nothing is awaited, so that nobody else can get at the arena, or stop half way.
   const vector = (place: number | undefined) => (place === undefined ? undefined : file.decode(parts.get(place)));
   const normValues = norms.map(vector);
+  const ropeFactors = typeof factors === "string" ? vector(factorsPlace) : factors && Float32Array.from(factors);
   const biases = linears.map(({ bias }) => vector(bias));
   const handles = new Map<AskedLinear["name"], number>();
   try {
     linears.forEach(({ name, plan: linear, weight }, i) => {
       handles.set(name, createLinear(heap, linear, parts.get(weight), biases[i]));
     });
-    return createBlock(heap, model, plan, handles, normValues);
+    return createBlock(heap, model, plan, handles, [...normValues, ropeFactors]);
   } catch (error) {
     for (const handle of handles.values()) heap.native.linearDestroy(handle);
     throw error;
@@ -91,11 +95,11 @@ function createBlock(
   model: ModelPlan,
   plan: BlockPlan,
   linears: ReadonlyMap<AskedLinear["name"], number>,
-  norms: readonly (Float32Array | undefined)[],
+  vectors: readonly (Float32Array | undefined)[],
 ): number {
   const { dModel, rope } = model;
-  const area = floatArea(dModel) * 16;
-  const arena = heap.reserve("block", (norms.length + 1) * area);
+  const area = floatArea(Math.max(dModel, rope?.dims ?? 0)) * 16;
+  const arena = heap.reserve("block", (vectors.length + 1) * area);
   const { u32, f32, words: w } = heap;
   u32[w + B.dModel] = dModel;
   u32[w + B.numHeads] = model.numHeads;
@@ -109,8 +113,8 @@ function createBlock(
   u32[w + B.postNorm] = model.postNorm ? 1 : 0;
   f32[w + B.epsilon] = model.epsilon;
   u32[w + B.activation] = ACTIVATIONS[model.activation];
-  norms.forEach((values, i) => {
-    const word = B[NORM_WORDS[i] as (typeof NORM_WORDS)[number]];
+  vectors.forEach((values, i) => {
+    const word = B[VECTOR_WORDS[i] as (typeof VECTOR_WORDS)[number]];
     u32[w + word] = values === undefined ? 0 : heap.write(arena + i * area, values);
   });
   for (const name of LINEARS.whole) u32[w + B[name]] = linears.get(name) ?? 0;

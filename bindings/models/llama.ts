@@ -1,23 +1,18 @@
-import { fileError, quoted } from "./file-error.js";
 import type { ModelFile } from "./model-tensors.js";
 import { ModelTensors } from "./model-tensors.js";
 import type { BlockPlan, ModelPlan } from "./plan.js";
+import { readRope } from "./rope-scaling.js";
 import type { Key, Settings } from "./settings.js";
 import { readSizes } from "./sizes.js";
 
 const KV_HEADS: Key = { gguf: "attention.head_count_kv", json: ["num_key_value_heads"] };
 const KEY_LENGTH: Key = { gguf: "attention.key_length", json: ["head_dim"] };
 const VALUE_LENGTH: Key = { gguf: "attention.value_length", json: ["head_dim"] };
-const ROPE_DIMS: Key = { gguf: "rope.dimension_count", json: [] };
-const ROPE_BASE: Key = { gguf: "rope.freq_base", json: ["rope_theta"] };
-const ROPE_SCALING: Key = { gguf: "rope.scaling.type", json: ["rope_scaling"] };
-const ROPE_PARAMETERS: Key = { json: ["rope_parameters"] };
 const EPSILON: Key = { gguf: "attention.layer_norm_rms_epsilon", json: ["rms_norm_eps"] };
 const ACTIVATION: Key = { json: ["hidden_act"] };
 const SCALE: Key = { gguf: "attention.scale", json: [] };
 const WINDOW: Key = { json: ["sliding_window"] };
 const USES_WINDOW: Key = { json: ["use_sliding_window"] };
-const ROPE_FREQUENCIES = "rope_freqs.weight";
 
 /**
  * Llama (Touvron et al. 2023) and what is built like it (Mistral, Qwen2, SmolLM2): RMS norm, rotary positions, grouped
@@ -78,7 +73,7 @@ export function llama(file: ModelFile, settings: Settings, kind: string): ModelP
     valueHeadDim,
     causal: true,
     windowLeft: readWindow(settings, kind),
-    rope: { ...readRope(file, settings, headDim), pairing: gguf && kind === "llama" ? "adjacent" : "halves" },
+    rope: { ...readRope(tensors, settings, headDim), pairing: gguf && kind === "llama" ? "adjacent" : "halves" },
     norm: "rms",
     postNorm: false,
     epsilon: settings.positive(EPSILON, gguf ? undefined : 1e-6),
@@ -90,35 +85,6 @@ export function llama(file: ModelFile, settings: Settings, kind: string): ModelP
       ? { weight: tensors.use(`${head}.weight`, [vocabularySize, dModel]), bias: tensors.optional(`${head}.bias`) }
       : { weight: tokenEmbedding },
   };
-}
-
-function readRope(file: ModelFile, settings: Settings, headDim: number): { dims: number; base: number } {
-  if (file.tensors.has(ROPE_FREQUENCIES)) {
-    throw fileError(file.name, `tensor ${quoted(ROPE_FREQUENCIES)}`, "rotary frequencies by base alone", "factors", {
-      code: "unsupported",
-    });
-  }
-  const scaling = settings.value(ROPE_SCALING);
-  // Transformers 5 has both in one object.
-  const parameters = settings.value(ROPE_PARAMETERS);
-  for (const [key, value] of [
-    [ROPE_SCALING, scaling],
-    [ROPE_PARAMETERS, parameters],
-  ] as const) {
-    const type = typeof value === "object" && value !== null ? ropeType(value) : value;
-    if (type !== undefined && type !== "none" && type !== "default") {
-      throw settings.wrong(key, "no scaling of rotary positions", type, "unsupported");
-    }
-  }
-  const dims = settings.count(ROPE_DIMS, headDim);
-  if (dims > headDim || dims % 2 !== 0) throw settings.wrong(ROPE_DIMS, `an even number up to ${headDim}`, dims);
-  const theta = (parameters as { rope_theta?: unknown } | undefined)?.rope_theta;
-  return { dims, base: settings.positive(ROPE_BASE, typeof theta === "number" ? theta : 10000) };
-}
-
-function ropeType(scaling: object): unknown {
-  const { rope_type, type } = scaling as { rope_type?: unknown; type?: unknown };
-  return rope_type ?? type;
 }
 
 /** Mistral's sliding window w: a query sees w keys, its own among them. Qwen2 has the number and leaves it unused. */

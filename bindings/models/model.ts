@@ -49,7 +49,10 @@ export interface OpenModelOptions extends OpenOptions {
   readonly config?: unknown;
 }
 
-/** Sizes of a model, and of its layers as `multiHeadAttention` takes them. */
+/**
+ * Sizes of a model, and of its layers as `multiHeadAttention` takes them. Where rotary frequencies are scaled (Llama 3.1),
+ * `rope` does not show it; `run` follows it.
+ */
 export type ModelConfig = ResolvedConfig & {
   readonly layers: number;
   /** Tokens at most; Infinity where nothing limits them. */
@@ -323,7 +326,8 @@ function configOf(plan: ModelPlan): ModelConfig {
   const { dModel, numHeads, headDim, valueHeadDim, rope, contextLength, vocabularySize, blocks } = plan;
   const [block] = blocks as readonly [BlockPlan];
   const { numKVHeads, scale } = block;
-  const layer = resolveConfig({ dModel, numHeads, numKVHeads, headDim, valueHeadDim, scale, ...(rope && { rope }) });
+  const turn = rope && { pairing: rope.pairing, dims: rope.dims, base: rope.base };
+  const layer = resolveConfig({ dModel, numHeads, numKVHeads, headDim, valueHeadDim, scale, rope: turn });
   return Object.freeze({ ...layer, layers: blocks.length, contextLength, vocabularySize });
 }
 

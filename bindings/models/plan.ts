@@ -40,6 +40,14 @@ export interface BlockPlan extends BlockLinears {
 
 export type Activation = "gelu_tanh" | "gelu_erf" | "silu" | "relu";
 
+export interface RopePlan {
+  readonly pairing: "adjacent" | "halves";
+  readonly dims: number;
+  readonly base: number;
+  /** What the frequency of each pair is divided by [dims / 2]: the numbers, or the tensor that has them. */
+  readonly factors?: readonly number[] | string | undefined;
+}
+
 export interface ModelPlan {
   readonly architecture: "gpt2" | "bert" | "llama";
   readonly dModel: number;
@@ -51,7 +59,7 @@ export interface ModelPlan {
   readonly causal: boolean;
   /** How many keys before its own a query sees; undefined: all. */
   readonly windowLeft?: number | undefined;
-  readonly rope?: { readonly pairing: "adjacent" | "halves"; readonly dims: number; readonly base: number } | undefined;
+  readonly rope?: RopePlan | undefined;
   readonly norm: "layer" | "rms";
   readonly postNorm: boolean;
   readonly epsilon: number;

@@ -90,8 +90,8 @@ test("openModel: a tensor that changes what a block computes is named", async ()
   for (const name of ["blk.0.attn_q_norm.weight", "blk.1.ffn_gate_inp.weight", "blk.0.attn_post_norm.weight"]) {
     await refuses(openGguf("llama", { tensors: extra(name) }), "unsupported", `"${name}"`);
   }
-  const factors = extra("rope_freqs.weight", 8);
-  await refuses(openGguf("llama", { tensors: factors }), "unsupported", '"rope_freqs.weight"');
+  const factors = extra("rope_freqs.weight", 7);
+  await refuses(openGguf("llama", { tensors: factors }), "shape", '"rope_freqs.weight"', "[8]", "[7]");
   // What stands beside the blocks harms nobody.
   const model = await openGguf("bert", { tensors: extra("pooler.dense.weight") })(await running());
   assert.equal((await collect(model.run(IDS))).length, 2);
@@ -118,8 +118,10 @@ test("openModel: a setting that is missing, wrong or not followed is named", asy
   await refuses(openSafetensors("bert", { change: { hidden_act: "mish" } }), "unsupported", "hidden_act", '"mish"');
   const relative = { position_embedding_type: "relative_key" };
   await refuses(openSafetensors("bert", { change: relative }), "unsupported", "position_embedding_type");
-  const scaling = { rope_scaling: { rope_type: "llama3", factor: 8 } };
-  await refuses(openSafetensors("llama", { change: scaling }), "unsupported", "rope_scaling", "llama3");
+  const scaling = (rope_scaling: object) => openSafetensors("llama", { change: { rope_scaling } });
+  await refuses(scaling({ rope_type: "llama3", factor: 8 }), "format", "rope_scaling", "llama3");
+  await refuses(scaling({ type: "yarn", factor: 8 }), "unsupported", "rope_scaling", '"yarn"');
+  await refuses(openSafetensors("llama", { change: { partial_rotary_factor: 0.5 } }), "unsupported", "partial_rotary");
   await refuses(openSafetensors("gpt2", { config: "{" }), "format", "options.config", "JSON");
   assert.equal((await failure(openSafetensors("gpt2", { config: 7 }))).name, "TypeError");
 });

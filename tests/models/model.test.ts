@@ -102,6 +102,37 @@ test("run: rotary positions on a part of a head", async () => {
   assertLayers(random, await runAll(model), referenceForward(random, IDS), "part", { adjacent: true });
 });
 
+test("run: rotary frequencies scaled as Llama 3.1 has it, by rope_freqs in GGUF and by config.json", async () => {
+  // Waves of 2π · 10000^(i/8) tokens: short ones turn as before, long ones eight times more slowly.
+  const scaling = { rope_type: "llama3", factor: 8, low_freq_factor: 1, high_freq_factor: 4 };
+  const context = 1600;
+  const ropeFactors = Array.from({ length: 8 }, (_, i) => {
+    const wave = 2 * Math.PI * 10 ** (i / 2);
+    const share = Math.min(1, Math.max(0, (context / wave - 1) / 3));
+    return 1 / (share + (1 - share) / 8);
+  });
+  assert.equal(new Set(ropeFactors).size, 3, "1, 8 and one between");
+  const random = randomModel("llama", "F32", { ropeFactors });
+  const expected = referenceForward(random, IDS);
+  const data = new Uint8Array(Float32Array.from(ropeFactors).buffer);
+  const gguf = await fromGguf(random, {
+    tensors: (tensors) => [...tensors, { name: "rope_freqs.weight", ne: [8], type: 0, data }],
+  });
+  assertLayers(random, await runAll(gguf), expected, "rope_freqs", { adjacent: true });
+  for (const change of [
+    { rope_scaling: { ...scaling, original_max_position_embeddings: context } },
+    { rope_theta: null, rope_parameters: { ...scaling, original_max_position_embeddings: context, rope_theta: 10000 } },
+  ]) {
+    const config = { ...configJson(random), ...change };
+    const safetensors = await openModel(await running(), safetensorsModel(random), { config });
+    assertLayers(random, await runAll(safetensors), expected, "config.json");
+  }
+  const linear = randomModel("llama", "F32", { ropeFactors: new Array<number>(8).fill(4) });
+  const config = { ...configJson(linear), rope_scaling: { type: "linear", factor: 4 } };
+  const model = await openModel(await running(), safetensorsModel(linear), { config });
+  assertLayers(linear, await runAll(model), referenceForward(linear, IDS), "linear");
+});
+
 test("run: as many K/V heads as heads where the key is absent, and an array of them", async () => {
   const equal = randomModel("llama", "F32", { numKVHeads: 8 });
   const absent = await fromGguf(equal, { without: ["llama.attention.head_count_kv"] });

@@ -214,6 +214,21 @@ void rotary_angles_match_the_c_library() {
   }
 }
 
+void rotary_factors_divide_the_frequencies() {
+  const float factors[] = {1.0F, 8.0F, 0.5F};
+  const Rotary rotary{RotaryPairing::halves, 6, 10000.0, factors};
+  std::vector<float> table(rotary_table_floats(rotary, 4));
+  fill_rotary_table(rotary, 1000, 4, table.data());
+  for (size_t t = 0; t < 4; ++t) {
+    for (size_t i = 0; i < 3; ++i) {
+      const double angle = (1000.0 + static_cast<double>(t)) * std::pow(10000.0, -static_cast<double>(i) / 3.0) /
+                           static_cast<double>(factors[i]);
+      const double expected[2] = {std::cos(angle), std::sin(angle)};
+      check::close(table.data() + t * 6 + 2 * i, expected, 2, 1e-7, "rotary angle with factors");
+    }
+  }
+}
+
 template <class Function, class Exact>
 void within_ulp(double limit, Function function, Exact exact, double from, double to, const char* name) {
   double worst = 0.0;
@@ -237,6 +252,7 @@ void within_ulp(double limit, Function function, Exact exact, double from, doubl
 
 int main() {
   rotary_angles_match_the_c_library();
+  rotary_factors_divide_the_frequencies();
   within_ulp(2.0, [](simd::Vec x) { return simd::tanh(x); }, [](double x) { return std::tanh(x); }, -12, 12, "tanh");
   within_ulp(2.5, [](simd::Vec x) { return simd::sigmoid(x); }, [](double x) { return 1.0 / (1.0 + std::exp(-x)); },
              -80, 30, "sigmoid");
