@@ -7,7 +7,9 @@ import { eachVariant } from "../variants.ts";
 import { Gpt2Small } from "./fixtures/gpt2-small.ts";
 import { ggufModel } from "./fixtures/model-files.ts";
 import { randomModel } from "./fixtures/random-model.ts";
-import { collect, IDS, runAll } from "./fixtures/run-model.ts";
+import { referenceForward } from "./fixtures/reference-forward.ts";
+import { assertLayers, collect, IDS, runAll } from "./fixtures/run-model.ts";
+import { serve } from "./range-server.ts";
 
 const MB = 1e6;
 const HOW_ARE = [2437, 389];
@@ -218,4 +220,27 @@ test("run: other work has its turn between blocks", async () => {
   for (let i = 0; i < 20; ++i) await collect(model.run(IDS, { keepWeights: true }));
   clearInterval(timer);
   assert.ok(turns > 5, `${turns} turns`);
+});
+
+test("run: from a server only the ranges that are needed, and a file that changes is found out", async (t) => {
+  const hs = await load();
+  const random = randomModel("gpt2", "F32", { dModel: 128, headDim: 32, inner: 512, vocabulary: 1200 });
+  const server = await serve(t, ggufModel(random));
+  const seen: number[] = [];
+  const model = await openModel(hs, server.url, { cache: "off", onProgress: ({ loaded }) => seen.push(loaded) });
+  const expected = referenceForward(random, IDS);
+  const before = model.bytesRead;
+  assertLayers(random, (await runAll(model)).slice(0, 1), { ...expected, layers: expected.layers.slice(0, 1) }, "URL");
+  // Blocks and the few rows of the embeddings, not the embedding's 600 kB.
+  const block = 4 * 128 * 128 + 2 * 128 * 512;
+  const read = model.bytesRead - before;
+  assert.ok(read > 3 * block * 4 && read < 3.2 * block * 4, `${read} bytes`);
+  assert.ok(server.requests.length < 12, `${server.requests.length} requests`);
+  assert.equal(seen.at(-1), model.bytesRead);
+  const running = model.run(IDS);
+  await running.next();
+  server.headers = { ETag: '"another"' };
+  server.file = ggufModel(randomModel("gpt2", "F32", { dModel: 128, headDim: 32, inner: 544, vocabulary: 1200 }));
+  await assert.rejects(running.next(), { name: "HeadscopeError", code: "format", message: /changed/ });
+  assert.equal(hs.memory().liveObjects, 1);
 });
