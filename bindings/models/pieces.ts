@@ -142,7 +142,9 @@ export class PieceTokenizer implements TextTokenizer {
         piece === model.unk_token ? undefined : pieceBytes(piece, this.#spelling, this.#prefix),
       );
       const ranges = places.find(pieceBytes(word, this.#spelling === "words" ? "words" : this.#spelling, ""), spelled);
-      pieces.forEach((piece, i) => {
+      pieces.forEach((made, i) => {
+        // Unigram hands out what is unknown as it is.
+        const piece = model.tokens_to_ids.has(made) ? made : (model.unk_token ?? made);
         const { begin, end, own } = ranges[i] as PieceRange;
         const [start, stop] = places.source(begin, end);
         const partial = begin < end && (places.isInside(begin) || places.isInside(end));

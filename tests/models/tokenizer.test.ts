@@ -237,3 +237,74 @@ for (const source of ["a GGUF file", "tokenizer.json"]) {
     checkVectors(model, vectors, { marks: true, lossless: true });
   });
 }
+
+/** A Unigram tokenizer as multilingual MiniLM has it, with a vocabulary of a few pieces. */
+function unigramJson(): unknown {
+  const vocab = [
+    ["<unk>", 0],
+    ["<s>", 0],
+    ["</s>", 0],
+    ["▁", -3],
+    ["▁a", -1],
+    ["a", -4],
+    ["b", -4],
+    ["s", -4],
+    ["f", -4],
+    ["i", -4],
+    ["<", -5],
+    [">", -5],
+    ["/", -5],
+  ];
+  const mark = (content: string, id: number) => ({
+    ...{ id, content, special: true, lstrip: false, rstrip: false, normalized: false, single_word: false },
+  });
+  return {
+    added_tokens: [mark("<s>", 1), mark("</s>", 2)],
+    normalizer: { type: "Sequence", normalizers: [{ type: "NFKC" }, { type: "Lowercase" }] },
+    pre_tokenizer: { type: "Metaspace", replacement: "▁", prepend_scheme: "always", add_prefix_space: true },
+    post_processor: { type: "RobertaProcessing", cls: ["<s>", 1], sep: ["</s>", 2] },
+    decoder: { type: "Metaspace", replacement: "▁", prepend_scheme: "always", add_prefix_space: true },
+    model: { type: "Unigram", unk_id: 0, vocab },
+  };
+}
+
+test("tokenize: Unigram keeps typed marks as text, and places unknown and folded characters", async () => {
+  const model = await withJson(unigramJson(), "bert");
+  const view = (text: string, special = false) =>
+    model.tokenize(text, { special }).map((token) => [token.piece, token.text, token.start, token.end, token.partial]);
+  const around =
+    (...tokens: unknown[][]) =>
+    (length: number) => [["<s>", "<s>", 0, 0, false], ...tokens, ["</s>", "</s>", length, length, false]];
+  // The mark in front of the text is in the first piece and nowhere in the text.
+  assert.deepEqual(view("A b"), around(["▁a", "A", 0, 1, false], ["▁", " ", 1, 2, false], ["b", "b", 2, 3, false])(3));
+  assert.ok(model.tokenize("a<s>b").every(({ id, start, end }) => id !== 1 || start === end));
+  assert.equal(view("a<s>b", true).filter(([piece]) => piece === "<s>").length, 2);
+  // One typed character, two pieces.
+  assert.deepEqual(
+    view("a\ufb01b"),
+    around(["▁a", "a", 0, 1, false], ["f", "f", 1, 2, true], ["i", "i", 1, 2, true], ["b", "b", 2, 3, false])(3),
+  );
+  // What is unknown reaches to what is known.
+  assert.deepEqual(
+    view("a\u{1f999}\u5c31b"),
+    around(["▁a", "a", 0, 1, false], ["<unk>", "\u{1f999}\u5c31", 1, 4, false], ["b", "b", 4, 5, false])(5),
+  );
+  assert.deepEqual(view(""), around()(0));
+});
+
+test("tokenize: NFC in front of byte-level pieces, as Qwen2 has it, keeps the places of what was typed", async (t) => {
+  const keys = gpt2Keys("qwen2");
+  if (keys === undefined) return t.skip(INSTALL);
+  const model = await gguf(keys);
+  const text = "cafe\u0301 12 \ud55c\u1100\u1161 x\u0302!";
+  const tokens = model.tokenize(text);
+  assertPlaces(text, tokens, text);
+  const shown = tokens.map((token) => text.slice(token.start, token.end));
+  assert.equal(
+    [...new Set(tokens.map(({ start }) => start))]
+      .map((start) => shown[tokens.findIndex((token) => token.start === start)])
+      .join(""),
+    text,
+  );
+  assert.ok(tokens.some((token) => token.text === "1") && tokens.some((token) => token.text === "2"), "digits apart");
+});
