@@ -17,6 +17,7 @@ namespace {
 
 using namespace headscope;
 
+// clang-format off
 #define HEADSCOPE_FORWARD_WORDS(WORD)                                                                               \
   WORD(batch) WORD(queries) WORD(keys) WORD(query) WORD(key) WORD(value) WORD(output) WORD(scale) WORD(softcap)     \
   WORD(flags) WORD(offset) WORD(windowLeft) WORD(windowRight)                                                       \
@@ -39,6 +40,7 @@ using namespace headscope;
   WORD(ropeBase) WORD(norm) WORD(postNorm) WORD(epsilon) WORD(activation) WORD(attentionNormWeight)               \
   WORD(attentionNormBias) WORD(ffnNormWeight) WORD(ffnNormBias) WORD(query) WORD(key) WORD(value) WORD(output)    \
   WORD(up) WORD(gate) WORD(down) WORD(ropeFactors)
+// clang-format on
 
 #define HEADSCOPE_ENUMERATOR(name) name,
 #define HEADSCOPE_NAME(name) #name " "
@@ -78,8 +80,8 @@ T* pointer(Word word) {
 unsigned words() { return static_cast<unsigned>(reinterpret_cast<uintptr_t>(word_block)); }
 
 std::string word_names() {
-  return "F:" HEADSCOPE_FORWARD_WORDS(HEADSCOPE_NAME) ";L:" HEADSCOPE_LAYER_WORDS(HEADSCOPE_NAME) ";W:" HEADSCOPE_LINEAR_WORDS(
-      HEADSCOPE_NAME) ";B:" HEADSCOPE_BLOCK_WORDS(HEADSCOPE_NAME);
+  return "F:" HEADSCOPE_FORWARD_WORDS(HEADSCOPE_NAME) ";L:" HEADSCOPE_LAYER_WORDS(
+      HEADSCOPE_NAME) ";W:" HEADSCOPE_LINEAR_WORDS(HEADSCOPE_NAME) ";B:" HEADSCOPE_BLOCK_WORDS(HEADSCOPE_NAME);
 }
 
 std::string version() { return HEADSCOPE_VERSION; }
@@ -120,8 +122,7 @@ unsigned layer_create() {
   weights.query = {pointer<const float>(W::wq), number(W::strideQ)};
   weights.key = {pointer<const float>(W::wk), number(W::strideK)};
   weights.value = {pointer<const float>(W::wv), number(W::strideV)};
-  weights.output = {pointer<const float>(W::wo),
-                    in_out ? config.out_dim : config.num_heads * config.value_head_dim};
+  weights.output = {pointer<const float>(W::wo), in_out ? config.out_dim : config.num_heads * config.value_head_dim};
   weights.query_bias = pointer<const float>(W::bq);
   weights.key_bias = pointer<const float>(W::bk);
   weights.value_bias = pointer<const float>(W::bv);
@@ -270,7 +271,7 @@ unsigned block_create() {
   BlockLinears linears;
   struct Part {
     W word;
-    Linear BlockLinears::*linear;
+    Linear BlockLinears::* linear;
   };
   const Part parts[] = {{W::query, &BlockLinears::query}, {W::key, &BlockLinears::key},
                         {W::value, &BlockLinears::value}, {W::output, &BlockLinears::output},
@@ -279,10 +280,9 @@ unsigned block_create() {
   for (const Part& part : parts) {
     if (number(part.word) != 0) linears.*part.linear = std::move(*linear_of(number(part.word)));
   }
-  Block* block =
-      Block::create(config, linears,
-                    {pointer<const float>(W::attentionNormWeight), pointer<const float>(W::attentionNormBias)},
-                    {pointer<const float>(W::ffnNormWeight), pointer<const float>(W::ffnNormBias)});
+  Block* block = Block::create(
+      config, linears, {pointer<const float>(W::attentionNormWeight), pointer<const float>(W::attentionNormBias)},
+      {pointer<const float>(W::ffnNormWeight), pointer<const float>(W::ffnNormBias)});
   for (const Part& part : parts) {
     if (number(part.word) == 0) continue;
     if (block != nullptr) {

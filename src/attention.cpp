@@ -71,10 +71,8 @@ class QueryBlock {
 
  private:
   [[nodiscard]] KeyRange range_of(size_t r) const { return p_.mask.range(b_, first_ + r, p_.keys); }
-  [[nodiscard]] size_t row_index(size_t r) const {
-    return (b_ * p_.num_heads + h_) * p_.queries + first_ + r;
-  }
-  /// Row r of the scores, moved so that [j] is key j although the block begins at `block_begin`.
+  [[nodiscard]] size_t row_index(size_t r) const { return (b_ * p_.num_heads + h_) * p_.queries + first_ + r; }
+  /// Row r of the scores of a block of keys; [0] is the block's first key.
   [[nodiscard]] float* score_row(size_t r) const { return scores_ + r * score_stride_; }
 
   void scale_queries() {
@@ -106,8 +104,8 @@ class QueryBlock {
       for (size_t t = 0; t < tile_count_; ++t) {
         const Tile& tile = tiles_[t];
         if (!every_score_ && (j >= tile.keys.end || j + kPanel <= tile.keys.begin)) continue;
-        multiply_tile(tile.count, p_.head_dim, areas_.query + tile.first * p_.head_dim, p_.head_dim, panel,
-                      Start::zero, nullptr, score_row(tile.first) + (j - begin), score_stride_, columns);
+        multiply_tile(tile.count, p_.head_dim, areas_.query + tile.first * p_.head_dim, p_.head_dim, panel, Start::zero,
+                      nullptr, score_row(tile.first) + (j - begin), score_stride_, columns);
       }
     }
   }
@@ -166,8 +164,8 @@ class QueryBlock {
     if (!p_.key_values->values_finite(b_, kv_head_)) return add_visible_values(tile, begin, from, to);
     for (size_t n = 0; n < p_.value_head_dim; n += kPanel) {
       const float* panel = values_ + n / kPanel * p_.key_values->value_panel_stride() + from * kPanel;
-      multiply_tile(tile.count, to - from, weights, score_stride_, panel, Start::result, nullptr, sums + n,
-                    padded_dv_, kPanel);
+      multiply_tile(tile.count, to - from, weights, score_stride_, panel, Start::result, nullptr, sums + n, padded_dv_,
+                    kPanel);
     }
   }
 

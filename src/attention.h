@@ -29,18 +29,16 @@ struct HeadRows {
   size_t stride_h = 0;
   size_t stride_t = 0;
 
-  [[nodiscard]] T* row(size_t b, size_t h, size_t t) const {
-    return data + b * stride_b + h * stride_h + t * stride_t;
-  }
+  [[nodiscard]] T* row(size_t b, size_t h, size_t t) const { return data + b * stride_b + h * stride_h + t * stride_t; }
 };
 
 struct AttentionProblem {
   size_t batch = 0;
-  size_t num_heads = 0;     // H
-  size_t num_kv_heads = 0;  // G, divides H
-  size_t queries = 0;       // T
-  size_t keys = 0;          // S
-  size_t head_dim = 0;      // dk
+  size_t num_heads = 0;       // H
+  size_t num_kv_heads = 0;    // G, divides H
+  size_t queries = 0;         // T
+  size_t keys = 0;            // S
+  size_t head_dim = 0;        // dk
   size_t value_head_dim = 0;  // dv
   HeadRows<const float> query;
   const KeyValues* key_values = nullptr;  // holds at least S keys of each of the B items and G heads

@@ -15,7 +15,7 @@ enum class RotaryPairing : uint32_t {
 
 struct Rotary {
   RotaryPairing pairing = RotaryPairing::none;
-  size_t dims = 0;         // the first `dims` components of a head turn (even, ≤ its width); the rest stay
+  size_t dims = 0;  // the first `dims` components of a head turn (even, ≤ its width); the rest stay
   double base = 10000.0;
   const float* factors = nullptr;  // [dims / 2], or none: what each pair's frequency is divided by (Llama 3.1)
 };

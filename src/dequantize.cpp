@@ -13,9 +13,7 @@ namespace {
 constexpr size_t kSmallBlock = 32;
 constexpr size_t kSuperBlock = 256;
 
-float read_half(const uint8_t* from) {
-  return half_to_float(static_cast<uint16_t>(from[0] | from[1] << 8));
-}
+float read_half(const uint8_t* from) { return half_to_float(static_cast<uint16_t>(from[0] | from[1] << 8)); }
 
 uint32_t read_u32(const uint8_t* from) {
   uint32_t x;

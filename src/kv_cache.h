@@ -22,8 +22,8 @@ class KeyValues {
   static uint64_t need(size_t batch, size_t heads, size_t head_dim, size_t value_head_dim, size_t capacity);
 
   /// Lies over memory of `need` floats owned by somebody else; it holds no key yet.
-  void attach(float* memory, uint8_t* value_flags, size_t batch, size_t heads, size_t head_dim,
-              size_t value_head_dim, size_t capacity);
+  void attach(float* memory, uint8_t* value_flags, size_t batch, size_t heads, size_t head_dim, size_t value_head_dim,
+              size_t capacity);
 
   /// Puts `count` keys and values of one item and head behind the first `length` ones.
   /// keys[j · key_stride + c], values[j · value_stride + c].
@@ -41,9 +41,7 @@ class KeyValues {
 
   /// False once a NaN or an Infinity was appended: 0 · NaN is NaN, so a weight of 0 then hides nothing and
   /// hidden values have to be left out of the sum instead.
-  [[nodiscard]] bool values_finite(size_t item, size_t head) const {
-    return value_flags_[item * heads_ + head] == 0;
-  }
+  [[nodiscard]] bool values_finite(size_t item, size_t head) const { return value_flags_[item * heads_ + head] == 0; }
 
   /// The first `count` keys [count, dk] or values [count, dv] as rows, for results.
   void copy_keys(size_t item, size_t head, size_t count, float* to) const;

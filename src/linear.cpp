@@ -32,8 +32,7 @@ Status Linear::keep_bias(const float* bias) {
   return Status::ok;
 }
 
-Status Linear::pack(WeightLayout layout, const WeightMatrix& matrix, size_t depth, size_t columns,
-                    const float* bias) {
+Status Linear::pack(WeightLayout layout, const WeightMatrix& matrix, size_t depth, size_t columns, const float* bias) {
   layout_ = layout;
   packed_ = true;
   depth_ = depth;
@@ -81,16 +80,19 @@ void Linear::apply(size_t rows, const float* x, size_t x_stride, float* y, size_
     multiply(rows, depth_, columns_, x, x_stride, weights_.as<float>(), depth_ * kPanel, bias, y, y_stride);
     return;
   }
-  if (numerics == Numerics::ggml) {
-    float* rounded = scratch + Workspace::need(2 * kPanel * uint64_t{depth_});
-    for (size_t r = 0; r < rows; ++r) {
-      std::copy_n(x + r * x_stride, depth_, rounded + r * depth_);
-      round_like_ggml(type_, rounded + r * depth_, depth_);
-    }
-    x = rounded;
-    x_stride = depth_;
-  }
+  x = prepare(rows, x, x_stride, numerics, scratch);
   multiply_stored(rows, 0, depth_, x, x_stride, bias, y, y_stride, scratch);
+}
+
+const float* Linear::prepare(size_t rows, const float* x, size_t& x_stride, Numerics numerics, float* scratch) const {
+  if (packed_ || numerics != Numerics::ggml) return x;
+  float* rounded = scratch + Workspace::need(2 * kPanel * uint64_t{depth_});
+  for (size_t r = 0; r < rows; ++r) {
+    std::copy_n(x + r * x_stride, depth_, rounded + r * depth_);
+    round_like_ggml(type_, rounded + r * depth_, depth_);
+  }
+  x_stride = depth_;
+  return rounded;
 }
 
 void Linear::apply_rows(size_t rows, size_t first, size_t count, const float* x, size_t x_stride, float* y,

@@ -57,8 +57,11 @@ class Linear {
   void apply(size_t rows, const float* x, size_t x_stride, float* y, size_t y_stride, Numerics numerics,
              float* scratch) const;
 
+  /// x as `apply` multiplies it: x itself, or its rounded copy [rows, depth] in `scratch`; x_stride follows.
+  const float* prepare(size_t rows, const float* x, size_t& x_stride, Numerics numerics, float* scratch) const;
+
   /// y [rows, columns] = x [rows, count] · W[first … first + count), without the bias: one head's part of an output
-  /// projection.
+  /// projection. x is taken as it is: under ggml numerics it comes from `prepare`.
   void apply_rows(size_t rows, size_t first, size_t count, const float* x, size_t x_stride, float* y, size_t y_stride,
                   float* scratch) const;
 

@@ -171,8 +171,8 @@ void multiply(size_t rows, size_t depth, size_t columns, const float* a, size_t 
       const size_t width = std::min(kPanel, columns - n);
       for_each_tile(group_rows, [&](size_t first, size_t count) {
         const size_t row = group + first;
-        multiply_tile(count, depth, a + row * a_stride, a_stride, panel, start,
-                      bias != nullptr ? bias + n : nullptr, c + row * c_stride + n, c_stride, width);
+        multiply_tile(count, depth, a + row * a_stride, a_stride, panel, start, bias != nullptr ? bias + n : nullptr,
+                      c + row * c_stride + n, c_stride, width);
       });
     }
   }

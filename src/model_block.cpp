@@ -66,8 +66,8 @@ Status Block::forward(const ForwardCall& call, KVCache* cache, float* hidden, Wo
   const size_t inner = whole ? up_.columns() : 0;
   const uint64_t inner_floats = Workspace::need(saturating_product(rows64, inner));
   const uint64_t gate_floats = gate_.empty() ? 0 : inner_floats;
-  const uint64_t scratch_floats = std::max({up_.scratch(rows64, call.numerics), gate_.scratch(rows64, call.numerics),
-                                            down_.scratch(rows64, call.numerics)});
+  const uint64_t scratch_floats = std::max(
+      {up_.scratch(rows64, call.numerics), gate_.scratch(rows64, call.numerics), down_.scratch(rows64, call.numerics)});
   if (!workspace.reserve(2 * x_floats + inner_floats + gate_floats + scratch_floats)) return Status::out_of_memory;
   float* z = workspace.take(x_floats);
   float* delta = workspace.take(x_floats);

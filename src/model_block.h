@@ -1,7 +1,7 @@
 // One block of a transformer around the attention layer, in the three forms that gpt2, bert and llama files hold:
 //
-//   pre-norm    a = Attention(Norm(x));  x = x + a;        x = x + FFN(Norm(x))          GPT-2 (layer norm), Llama (RMS norm)
-//   post-norm   a = Attention(x);        x = Norm(x + a);  x = Norm(x + FFN(x))          BERT
+//   pre-norm    a = Attention(Norm(x));  x = x + a;        x = x + FFN(Norm(x))          GPT-2 (layer norm), Llama (RMS
+//   norm) post-norm   a = Attention(x);        x = Norm(x + a);  x = Norm(x + FFN(x))          BERT
 //
 //   FFN(z) = down(act(up(z)))   or, gated,   down(act(gate(z)) · up(z))                  (SwiGLU)
 //

@@ -4,7 +4,6 @@
 #include <new>
 #include <utility>
 
-
 namespace headscope {
 namespace {
 
@@ -45,12 +44,11 @@ struct LocalKeyValues {
   uint64_t flag_floats;
 
   LocalKeyValues(const LayerConfig& config, size_t batch, size_t keys)
-      : floats(Workspace::need(
-            KeyValues::need(batch, config.num_kv_heads, config.head_dim, config.value_head_dim, keys))),
+      : floats(
+            Workspace::need(KeyValues::need(batch, config.num_kv_heads, config.head_dim, config.value_head_dim, keys))),
         flag_floats(Workspace::need(saturating_product(batch, config.num_kv_heads) / sizeof(float) + 1)) {}
 
-  void attach(KeyValues& key_values, const LayerConfig& config, size_t batch, size_t keys,
-              Workspace& workspace) const {
+  void attach(KeyValues& key_values, const LayerConfig& config, size_t batch, size_t keys, Workspace& workspace) const {
     float* memory = workspace.take(floats);
     auto* flags = reinterpret_cast<uint8_t*>(workspace.take(flag_floats));
     key_values.attach(memory, flags, batch, config.num_kv_heads, config.head_dim, config.value_head_dim, keys);
@@ -122,10 +120,9 @@ Status Layer::forward(const ForwardCall& call, KVCache* cache, Workspace& worksp
   const uint64_t shared_floats = std::max(k_floats + v_floats, concat_floats);
   const uint64_t query_table_floats = Workspace::need(rotary_table_floats(c.rotary, call.queries));
   const uint64_t key_table_floats = Workspace::need(rotary_table_floats(c.rotary, call.new_keys));
-  const uint64_t scratch_floats = std::max({attention_scratch(problem), query_.scratch(query_rows, call.numerics),
-                                            key_.scratch(key_rows, call.numerics),
-                                            value_.scratch(key_rows, call.numerics),
-                                            output_.scratch(query_rows, call.numerics)});
+  const uint64_t scratch_floats = std::max(
+      {attention_scratch(problem), query_.scratch(query_rows, call.numerics), key_.scratch(key_rows, call.numerics),
+       value_.scratch(key_rows, call.numerics), output_.scratch(query_rows, call.numerics)});
   if (!workspace.reserve(q_floats + shared_floats + local.floats + local.flag_floats + query_table_floats +
                          key_table_floats + scratch_floats)) {
     return Status::out_of_memory;
@@ -193,10 +190,12 @@ Status Layer::forward(const ForwardCall& call, KVCache* cache, Workspace& worksp
     std::copy_n(concat, query_rows * o_width, call.output);
   }
   if (call.contributions != nullptr) {
+    size_t stride = o_width;
+    const float* parts = output_.prepare(static_cast<size_t>(query_rows), concat, stride, call.numerics, scratch);
     for (size_t b = 0; b < call.batch; ++b) {
       for (size_t h = 0; h < c.num_heads; ++h) {
         const size_t first = h * c.value_head_dim;
-        output_.apply_rows(call.queries, first, c.value_head_dim, concat + b * call.queries * o_width + first, o_width,
+        output_.apply_rows(call.queries, first, c.value_head_dim, parts + b * call.queries * stride + first, stride,
                            call.contributions + (b * c.num_heads + h) * call.queries * c.out_dim, c.out_dim, scratch);
       }
     }

@@ -23,13 +23,13 @@
 namespace headscope {
 
 struct LayerConfig {
-  size_t model_dim = 0;   // D, width of the query source
-  size_t key_dim = 0;     // width of the key source
-  size_t value_dim = 0;   // width of the value source
+  size_t model_dim = 0;  // D, width of the query source
+  size_t key_dim = 0;    // width of the key source
+  size_t value_dim = 0;  // width of the value source
   size_t out_dim = 0;
-  size_t num_heads = 0;     // H
-  size_t num_kv_heads = 0;  // G, divides H
-  size_t head_dim = 0;      // dk
+  size_t num_heads = 0;       // H
+  size_t num_kv_heads = 0;    // G, divides H
+  size_t head_dim = 0;        // dk
   size_t value_head_dim = 0;  // dv
   Rotary rotary;
 };
@@ -48,15 +48,15 @@ struct LayerWeights {
 /// One call. Sources and results are dense, row-major; null results are not wanted.
 struct ForwardCall {
   size_t batch = 0;
-  size_t queries = 0;   // T
-  size_t new_keys = 0;  // keys projected in this call; S = cached length + new_keys
+  size_t queries = 0;            // T
+  size_t new_keys = 0;           // keys projected in this call; S = cached length + new_keys
   const float* query = nullptr;  // [B, T, D]
   const float* key = nullptr;    // [B, new_keys, key_dim]
   const float* value = nullptr;  // [B, new_keys, value_dim]
   float scale = 1.0F;
   float softcap = 0.0F;
   Mask mask;
-  const float* head_gate = nullptr;  // [H]
+  const float* head_gate = nullptr;   // [H]
   Numerics numerics = Numerics::f32;  // ggml: stored products as in linear.h, and q, k, v rounded to half precision
 
   float* output = nullptr;   // [B, T, outDim]

@@ -19,11 +19,11 @@ struct Mask {
 
 struct Sizes {
   size_t batch = 1;
-  size_t heads = 1;     // H
-  size_t kv_heads = 1;  // G
-  size_t queries = 1;   // T
-  size_t keys = 1;      // S
-  size_t head_dim = 1;  // dk
+  size_t heads = 1;           // H
+  size_t kv_heads = 1;        // G
+  size_t queries = 1;         // T
+  size_t keys = 1;            // S
+  size_t head_dim = 1;        // dk
   size_t value_head_dim = 1;  // dv
 };
 
@@ -34,8 +34,8 @@ struct Attention {
 };
 
 /// q [B, H, T, dk], k [B, G, S, dk], v [B, G, S, dv]; softcap 0 = none.
-Attention attention(const Sizes& sizes, const Tensor& q, const Tensor& k, const Tensor& v, double scale,
-                    double softcap, const Mask& mask);
+Attention attention(const Sizes& sizes, const Tensor& q, const Tensor& k, const Tensor& v, double scale, double softcap,
+                    const Mask& mask);
 
 /// y [rows, out] = x [rows, in] · W [in, out] + bias [out] (bias may be empty).
 Tensor linear(const Tensor& x, size_t rows, size_t in, const Tensor& w, size_t out, const Tensor& bias);

@@ -96,12 +96,10 @@ inline void transpose(Vec& a, Vec& b, Vec& c, Vec& d) {
   const Vec cd_high = xsimd::zip_hi(c, d);
   using Pair = xsimd::make_sized_batch_t<double, 2>;
   const auto low = [](Vec x, Vec y) {
-    return xsimd::bitwise_cast<float>(
-        xsimd::zip_lo(xsimd::bitwise_cast<double>(x), xsimd::bitwise_cast<double>(y)));
+    return xsimd::bitwise_cast<float>(xsimd::zip_lo(xsimd::bitwise_cast<double>(x), xsimd::bitwise_cast<double>(y)));
   };
   const auto high = [](Vec x, Vec y) {
-    return xsimd::bitwise_cast<float>(
-        xsimd::zip_hi(xsimd::bitwise_cast<double>(x), xsimd::bitwise_cast<double>(y)));
+    return xsimd::bitwise_cast<float>(xsimd::zip_hi(xsimd::bitwise_cast<double>(x), xsimd::bitwise_cast<double>(y)));
   };
   static_assert(Pair::size == 2);
   a = low(ab_low, cd_low);

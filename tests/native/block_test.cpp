@@ -38,8 +38,8 @@ Weights random_weights(check::Random& random) {
 
 Linear linear(const std::vector<float>& values, size_t depth, size_t columns) {
   Linear linear;
-  CHECK(linear.keep(WeightLayout::out_in, TensorType::f32, values.data(), depth * sizeof(float), depth,
-                    columns, nullptr) == Status::ok);
+  CHECK(linear.keep(WeightLayout::out_in, TensorType::f32, values.data(), depth * sizeof(float), depth, columns,
+                    nullptr) == Status::ok);
   return linear;
 }
 
@@ -68,8 +68,7 @@ BlockConfig config_of(bool post_norm, bool gated, const float* factors) {
 std::unique_ptr<Block> block_of(const BlockConfig& config, const Weights& w, bool whole, bool gated) {
   BlockLinears linears = linears_of(w, whole, gated);
   const bool layer = config.norm == NormKind::layer;
-  return std::unique_ptr<Block>(Block::create(config, linears,
-                                              {w.norm1.data(), layer ? w.bias.data() : nullptr},
+  return std::unique_ptr<Block>(Block::create(config, linears, {w.norm1.data(), layer ? w.bias.data() : nullptr},
                                               {w.norm2.data(), layer ? w.bias.data() : nullptr}));
 }
 
@@ -102,25 +101,22 @@ void block_is_its_parts(bool post_norm, bool gated) {
   std::vector<float> hidden(x.size());
   Workspace workspace;
   Workspace layer_workspace;
-  CHECK(whole->forward(call_of(x.data(), a.data()), nullptr, hidden.data(), workspace, layer_workspace) ==
-        Status::ok);
-  CHECK(part->forward(call_of(x.data(), a_of_part.data()), nullptr, nullptr, workspace, layer_workspace) ==
-        Status::ok);
+  CHECK(whole->forward(call_of(x.data(), a.data()), nullptr, hidden.data(), workspace, layer_workspace) == Status::ok);
+  CHECK(part->forward(call_of(x.data(), a_of_part.data()), nullptr, nullptr, workspace, layer_workspace) == Status::ok);
   CHECK(a == a_of_part);
   // A block without its feed-forward network has no stream behind it.
-  CHECK(part->forward(call_of(x.data(), a_of_part.data()), nullptr, hidden.data(), workspace,
-                      layer_workspace) == Status::bad_argument);
+  CHECK(part->forward(call_of(x.data(), a_of_part.data()), nullptr, hidden.data(), workspace, layer_workspace) ==
+        Status::bad_argument);
 
   std::vector<float> in_place = x;
-  CHECK(whole->forward(call_of(in_place.data(), a.data()), nullptr, in_place.data(), workspace,
-                       layer_workspace) == Status::ok);
+  CHECK(whole->forward(call_of(in_place.data(), a.data()), nullptr, in_place.data(), workspace, layer_workspace) ==
+        Status::ok);
   CHECK(in_place == hidden);
 
   // The stream step by step.
   const float* bias = post_norm ? w.bias.data() : nullptr;
   const auto normal = [&](std::vector<float> rows, const std::vector<float>& weight) {
-    normalise_rows(config.norm, kRows, kWidth, rows.data(), {weight.data(), bias}, config.epsilon,
-                   rows.data());
+    normalise_rows(config.norm, kRows, kWidth, rows.data(), {weight.data(), bias}, config.epsilon, rows.data());
     return rows;
   };
   const auto product = [](const std::vector<float>& rows, const std::vector<float>& weight, size_t depth) {
@@ -170,8 +166,8 @@ void factors_reach_the_heads() {
     results[i].resize(x.size());
     Workspace workspace;
     Workspace layer_workspace;
-    CHECK(block->forward(call_of(x.data(), results[i].data()), nullptr, nullptr, workspace,
-                         layer_workspace) == Status::ok);
+    CHECK(block->forward(call_of(x.data(), results[i].data()), nullptr, nullptr, workspace, layer_workspace) ==
+          Status::ok);
   }
   CHECK(results[0] == results[1]);
   CHECK(results[0] != results[2]);

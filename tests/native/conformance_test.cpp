@@ -247,9 +247,8 @@ std::unique_ptr<Layer> layer_of(const Call& c) {
   weights.query = {c.floats(l[kWq]), l[kStrideQ]};
   weights.key = {c.floats(l[kWk]), l[kStrideK]};
   weights.value = {c.floats(l[kWv]), l[kStrideV]};
-  weights.output = {c.floats(l[kWo]), weights.layout == WeightLayout::in_out
-                                          ? config.out_dim
-                                          : config.num_heads * config.value_head_dim};
+  weights.output = {c.floats(l[kWo]),
+                    weights.layout == WeightLayout::in_out ? config.out_dim : config.num_heads * config.value_head_dim};
   weights.query_bias = c.floats(l[kBq]);
   weights.key_bias = c.floats(l[kBk]);
   weights.value_bias = c.floats(l[kBv]);
@@ -257,8 +256,7 @@ std::unique_ptr<Layer> layer_of(const Call& c) {
   return std::unique_ptr<Layer>(Layer::create(config, weights));
 }
 
-void compare(const Call& c, uint32_t expected_word, check::Guarded& actual, const Bound& bound,
-             const char* what) {
+void compare(const Call& c, uint32_t expected_word, check::Guarded& actual, const Bound& bound, const char* what) {
   const std::vector<float>& expected = c.tensors[expected_word - 1].floats;
   double largest = 0.0;
   for (const float x : expected) {
@@ -290,8 +288,7 @@ struct Session {
 };
 
 size_t output_size(const Call& c) {
-  const size_t width =
-      c.kind == attention_alone ? c.forward[kNumHeads] * c.forward[kValueHeadDim] : c.layer[kOutDim];
+  const size_t width = c.kind == attention_alone ? c.forward[kNumHeads] * c.forward[kValueHeadDim] : c.layer[kOutDim];
   return c.forward[kBatch] * c.forward[kQueries] * width;
 }
 
@@ -341,8 +338,7 @@ bool read_file(const char* path, std::vector<uint8_t>& bytes) {
   std::FILE* file = std::fopen(path, "rb");
   if (file == nullptr) return false;
   uint8_t block[65536];
-  for (size_t n = std::fread(block, 1, sizeof block, file); n > 0;
-       n = std::fread(block, 1, sizeof block, file)) {
+  for (size_t n = std::fread(block, 1, sizeof block, file); n > 0; n = std::fread(block, 1, sizeof block, file)) {
     bytes.insert(bytes.end(), block, block + n);
   }
   std::fclose(file);
@@ -355,8 +351,7 @@ int main(int argc, char** argv) {
   const char* path = argc > 1 ? argv[1] : kFile;
   std::vector<uint8_t> bytes;
   if (!read_file(path, bytes)) {
-    std::printf("conformance: no %s; make it with: node --import tsx tests/conformance/export-native.ts\n",
-                path);
+    std::printf("conformance: no %s; make it with: node --import tsx tests/conformance/export-native.ts\n", path);
     return 1;
   }
   Reader in(std::move(bytes));

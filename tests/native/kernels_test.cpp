@@ -130,8 +130,7 @@ void matmul_at_every_size() {
         check::Guarded c(rows * columns);
         multiply(rows, depth, columns, a.data(), depth, packed.data(), depth * kPanel, bias.data(), c.data(), columns);
         const std::vector<double> bias_columns(bias.begin(), bias.begin() + static_cast<ptrdiff_t>(columns));
-        const auto expected =
-            reference::linear(check::widen(a), rows, depth, check::widen(b), columns, bias_columns);
+        const auto expected = reference::linear(check::widen(a), rows, depth, check::widen(b), columns, bias_columns);
         double largest = 1.0;
         for (const double e : expected) largest = std::max(largest, std::fabs(e));
         check::close(c.data(), expected.data(), expected.size(), 2e-6 * largest, "matmul");
@@ -254,8 +253,9 @@ int main() {
   rotary_angles_match_the_c_library();
   rotary_factors_divide_the_frequencies();
   within_ulp(2.0, [](simd::Vec x) { return simd::tanh(x); }, [](double x) { return std::tanh(x); }, -12, 12, "tanh");
-  within_ulp(2.5, [](simd::Vec x) { return simd::sigmoid(x); }, [](double x) { return 1.0 / (1.0 + std::exp(-x)); },
-             -80, 30, "sigmoid");
+  within_ulp(
+      2.5, [](simd::Vec x) { return simd::sigmoid(x); }, [](double x) { return 1.0 / (1.0 + std::exp(-x)); }, -80, 30,
+      "sigmoid");
   within_ulp(2.5, [](simd::Vec x) { return simd::erf(x); }, [](double x) { return std::erf(x); }, -5, 5, "erf");
   exp_is_within_two_ulp();
   softmax_rows();

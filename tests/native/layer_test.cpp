@@ -115,7 +115,7 @@ Case make_case(uint64_t seed) {
     c.gate[random.below(config.num_heads)] = 0.0F;
   }
 
-  const auto mask_shape = [&](size_t (&shape)[4]) {
+  const auto mask_shape = [&](size_t(&shape)[4]) {
     const size_t full[4] = {call.batch, config.num_heads, call.queries, keys};
     size_t n = 1;
     for (size_t axis = 0; axis < 4; ++axis) {
@@ -248,16 +248,16 @@ void layer_matches_reference(uint64_t seed) {
     return m.bias.data == nullptr ? 0.0 : static_cast<double>(m.bias.row(b, h, i)[j * m.bias.stride_s]);
   };
   const reference::Sizes sizes{B, H, G, T, keys, dk, dv};
-  const auto expected = reference::attention(sizes, q, k, v, static_cast<double>(call.scale),
-                                             static_cast<double>(call.softcap), mask);
+  const auto expected =
+      reference::attention(sizes, q, k, v, static_cast<double>(call.scale), static_cast<double>(call.softcap), mask);
   auto gated = expected.heads;
   for (size_t i = 0; i < gated.size(); ++i) {
     if (!c.gate.empty()) gated[i] *= static_cast<double>(c.gate[i / (T * dv) % H]);
   }
   const auto concat = reference::join_heads(gated, B, T, H, dv);
-  const auto output = c.with_wo ? reference::linear(concat, B * T, H * dv, check::widen(c.wo), config.out_dim,
-                                                    check::widen(c.bo))
-                                : concat;
+  const auto output =
+      c.with_wo ? reference::linear(concat, B * T, H * dv, check::widen(c.wo), config.out_dim, check::widen(c.bo))
+                : concat;
 
   // Ours.
   const auto layer = make_layer(c);
@@ -312,8 +312,8 @@ void layer_matches_reference(uint64_t seed) {
   check::close(out_k.data(), k.data(), k.size(), tolerance * largest_of(k), "k");
   check::close(out_v.data(), v.data(), v.size(), tolerance * largest_of(v), "v");
   CHECK(out.intact() && out.filled() && heads.intact() && heads.filled() && out_concat.intact() &&
-        out_concat.filled() && out_q.intact() && out_q.filled() && out_k.intact() && out_k.filled() &&
-        out_v.intact() && out_v.filled());
+        out_concat.filled() && out_q.intact() && out_q.filled() && out_k.intact() && out_k.filled() && out_v.intact() &&
+        out_v.filled());
   if (!c.streaming) {
     const auto& stage = seed % 3 == 0 ? expected.scaled : seed % 3 == 1 ? expected.capped : expected.masked;
     check::close(weights.data(), expected.weights.data(), expected.weights.size(), 3e-6, "weights");
