@@ -10,7 +10,7 @@ import { checkTypes } from "./lib/types.js";
 script(async () => {
   const fix = process.argv.includes("--fix");
   await installDependencies();
-  const { CLANG_FORMAT = "clang-format" } = await toolchain(["lint"]);
+  const { CLANG_FORMAT = "clang-format" } = await toolchain(["wasm", "lint"]);
   const failed = [];
 
   const biome = join(root, "node_modules/@biomejs/biome/bin/biome");
