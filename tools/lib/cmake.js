@@ -30,8 +30,14 @@ export async function cmakeBuild(preset, env) {
     writeFileSync(stamp, tools);
   }
 
+  // EM_CONFIG is set for the private copy alone.
+  const own = preset !== "native" && !env.EM_CONFIG;
+  const hint = own
+    ? " with the Emscripten installed here (HEADSCOPE_TOOLCHAIN=private takes one that is known to work)"
+    : "";
+
   // Ninja speaks only when it has something to do.
-  await must(`building ${preset}`, ninja, ["-C", folder], {
+  await must(`building ${preset}${hint}`, ninja, ["-C", folder], {
     env: { ...env, NINJA_STATUS: `${preset} [%f/%t] ` },
     onLine: (line) => {
       if (/^ninja: |^-- |Re-checking globbed|Re-running CMake|^cache:INFO/.test(line)) return;
