@@ -123,7 +123,7 @@ visit("the language switch changes every text, keeps the view and is remembered"
     before,
   );
   await page.goto("about:blank");
-  await page.goto(site.url);
+  await page.goto(`${site.url}#s=built`);
   await firstPicture(page);
   assert.equal(await text(page, "#language"), "English");
   await page.locator("#language").click();

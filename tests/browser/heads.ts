@@ -1,8 +1,8 @@
 /** What the page must show, computed in Node with the package, from the same sources. */
 
 import { type Headscope, load } from "headscope";
-import { sourceById } from "../../web/playground/sources/index.js";
-import type { LayerRun } from "../../web/playground/sources/source.js";
+import { entryById } from "../../web/playground/sources/index.js";
+import type { HeadSource, LayerRun } from "../../web/playground/sources/source.js";
 import { tokenize, type Unit } from "../../web/playground/tokens.js";
 
 let core: Promise<Headscope> | undefined;
@@ -18,11 +18,10 @@ export async function expected(
   { source = "built", unit = "character" as Unit, causal = true, off = [] as readonly number[] } = {},
 ): Promise<Expected> {
   core ??= load({ variant: "simd" });
-  const from = sourceById(source);
+  const from = entryById(source).source as HeadSource;
   const open = await from.open(await core);
   const { tokens } = source === "built" ? tokenize(text, unit, from.maxTokens) : from.tokenize(text, unit);
-  const gate = Float32Array.from({ length: from.numHeads }, (_, head) => (off.includes(head) ? 0 : 1));
-  const run = await open.run(tokens, { causal, gate });
+  const run = await open.run(tokens, { causal, layer: 0, off: new Set(off) });
   const [, queries, keys] = run.weights.shape as [number, number, number];
   return {
     count: tokens.length,

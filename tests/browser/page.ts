@@ -6,6 +6,7 @@
 import assert from "node:assert/strict";
 import { after, before, type TestContext, test } from "node:test";
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
+import { initialState, toFragment } from "../../web/playground/state.js";
 import { CSP, launchChromium, type ServedSite, serveSite } from "./launch.js";
 
 export interface Visit {
@@ -17,7 +18,7 @@ export interface Visit {
 }
 
 export interface VisitOptions extends BrowserContextOptions {
-  /** Without "#". */
+  /** Without "#". Default: the built heads with their own example, in the browser's language. */
   readonly fragment?: string;
   /** JavaScript that runs in the page before its own. A string: a function compiled for Node names helpers of Node's. */
   readonly init?: string;
@@ -41,7 +42,8 @@ export function visit(
   body: (visit: Visit, t: TestContext) => Promise<void>,
 ): void {
   test(name, { timeout: 120_000 }, async (t) => {
-    const { fragment = "", init, bare, ...contextOptions } = options;
+    const { init, bare, ...contextOptions } = options;
+    const { fragment = builtHeads(options.locale) } = options;
     const site = await serveSite(undefined, { csp: CSP, basePath: "/some/where/" });
     const context = await browser.newContext({
       locale: "en-US",
@@ -62,6 +64,13 @@ export function visit(
       await site.close();
     }
   });
+}
+
+/** Most tests are about what needs no model: they say so in the address, whatever the page's default is. */
+function builtHeads(locale = "en"): string {
+  const state = { ...initialState(locale.startsWith("zh") ? "zh" : "en"), source: "built" };
+  // The language is left to the browser.
+  return toFragment(state).replace(/&l=\w+$/, "");
 }
 
 export function watch(page: Page, site: ServedSite): string[] {

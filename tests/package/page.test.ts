@@ -10,8 +10,11 @@ const files = readdirSync(site, { recursive: true, withFileTypes: true })
   .filter((entry) => entry.isFile())
   .map((entry) => path.join(entry.parentPath, entry.name));
 
-test("the page is at most 150 KB gzipped, every file of it together", () => {
-  const sizes = files.map((file) => gzipSync(readFileSync(file), { level: 9 }).length);
+test("the page is at most 150 KB gzipped, every file of it but the model together; the model at most 3 MB", () => {
+  const isModel = (file: string) => file.endsWith(".gguf");
+  const models = files.filter(isModel).map((file) => readFileSync(file).length);
+  assert.ok(models.length === 1 && (models[0] as number) <= 3 * 2 ** 20, models.join());
+  const sizes = files.filter((file) => !isModel(file)).map((file) => gzipSync(readFileSync(file), { level: 9 }).length);
   const total = sizes.reduce((sum, size) => sum + size, 0);
   assert.ok(total > 0 && total <= 150_000, `${total} bytes`);
 });

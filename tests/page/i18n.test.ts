@@ -11,7 +11,7 @@ const placeholders = (message: string) => [...message.matchAll(/\{(\w+)\}/g)].ma
 
 function sources(folder: string): string {
   return readdirSync(folder, { withFileTypes: true })
-    .filter((entry) => entry.name !== "i18n" && entry.name !== "models")
+    .filter((entry) => entry.name !== "i18n")
     .map((entry) => {
       const path = join(folder, entry.name);
       if (entry.isDirectory()) return sources(path);
@@ -44,8 +44,8 @@ test("the English text in the markup, seen before the script runs, is that of th
 
 test("no message is left that nothing shows", () => {
   const code = sources(web);
-  // Families that are put together from a part: kind.previous, page.theme.dark.
-  const built = /^(kind\.(previous|self|next|first|duplicate|induction|rare)|page\.theme\.)/;
+  // Families that are put together from a part: kind.previous, page.theme.dark, node.unscaled.
+  const built = /^(kind\.(previous|self|next|first|duplicate|induction|rare)|page\.theme\.|input\.causal\.|node\.)/;
   for (const key of keys) assert.ok(code.includes(`"${key}"`) || built.test(key), `${key} is not used`);
 });
 

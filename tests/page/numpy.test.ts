@@ -8,10 +8,11 @@ import { drawSeed42, numpySeed42 } from "../../web/playground/sources/numpy-seed
 
 const hs = await load({ variant: "simd" });
 const open = await numpySeed42.open(hs);
-const both = new Float32Array([1, 1]);
-const run = (causal: boolean) => {
+const run = async (causal: boolean) => {
   const { tokens } = numpySeed42.tokenize("", "character");
-  return open.run(tokens, { causal, gate: both });
+  const { weights, output } = await open.run(tokens, { causal, layer: 0, off: new Set() });
+  assert.ok(output);
+  return { weights, output };
 };
 const rows = (data: Float32Array, width: number, digits: number) =>
   Array.from({ length: data.length / width }, (_, r) =>

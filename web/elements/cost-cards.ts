@@ -7,7 +7,8 @@ import { el } from "./dom.js";
 import { formatBytes, formatCount, formatInteger } from "./format.js";
 
 export class CostCards extends HTMLElement {
-  update(config: AttentionConfig, tokens: number): void {
+  /** @param model whether the layer is one of a model, which may have fewer K/V heads, and biases. */
+  update(config: AttentionConfig, tokens: number, model = false): void {
     const { dModel, numHeads } = config;
     const numKVHeads = config.numKVHeads ?? numHeads;
     const headDim = config.headDim ?? dModel / numHeads;
@@ -16,8 +17,8 @@ export class CostCards extends HTMLElement {
     const scores = cost.scoreBytes({ numHeads, T: tokens, bytesPerElement: 4 });
     const { bytesPerToken } = cost.kvCache({ layers: 1, numKVHeads, headDim, bytesPerElement: 4 });
     this.replaceChildren(
-      card(formatInteger(parameters), say("cost.parameters", { d: dModel })),
-      card(formatCount(flops), say("cost.flops", { tokens }), formatInteger(flops)),
+      card(formatInteger(parameters), say(model ? "cost.parametersModel" : "cost.parameters", { d: dModel })),
+      card(formatCount(flops), say(model ? "cost.flopsModel" : "cost.flops", { tokens }), formatInteger(flops)),
       card(formatBytes(scores), say("cost.scores", { heads: numHeads, tokens }), `${formatInteger(scores)} B`),
       card(formatBytes(bytesPerToken), say("cost.cache"), `${formatInteger(bytesPerToken)} B`),
     );

@@ -109,6 +109,7 @@ export class HeadGrid extends HTMLElement {
       });
       return { cell, canvas, name, box, kind, measure };
     });
+    this.row?.classList.toggle("many", count > 8);
     this.row?.replaceChildren(...this.cards.map((card) => card.cell));
     this.rove();
   }

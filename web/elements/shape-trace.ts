@@ -27,6 +27,7 @@ const STAGES: Readonly<Record<string, MessageKey>> = {
   scores: "trace.scores",
   weights: "trace.weights",
   heads: "trace.heads",
+  gated: "trace.gated",
   headsTransposed: "trace.back",
   concat: "trace.concat",
   output: "trace.output",

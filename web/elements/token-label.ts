@@ -22,6 +22,21 @@ const JOINED_SCRIPT = /[^\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{S
 // Emoji tag sequences (flags of England, Scotland, Wales) are made of format characters.
 const EMOJI_TAG = /[\u{e0020}-\u{e007f}]/u;
 
+/**
+ * A byte that is only a piece of a character, as a character of a text to show: code points of the last private plane,
+ * which nobody types, stand for the 256 bytes.
+ */
+const BYTE_MARKS = 0x10_ff00;
+
+export function byteMark(byte: number): string {
+  return String.fromCodePoint(BYTE_MARKS + byte);
+}
+
+function byteOf(character: string): number | null {
+  const byte = (character.codePointAt(0) as number) - BYTE_MARKS;
+  return byte >= 0 ? byte : null;
+}
+
 export function labelParts(text: string): LabelPart[] {
   const parts: LabelPart[] = [];
   const add = (piece: string, mark: boolean) => {
@@ -31,13 +46,17 @@ export function labelParts(text: string): LabelPart[] {
   };
   if (text === "\r\n") return [{ text: "↵", mark: true }];
   let previous = "";
+  const bytes: string[] = [];
   for (const character of text) {
     const known = MARKS[character];
-    if (known) add(known, true);
+    const byte = byteOf(character);
+    if (byte !== null) bytes.push(byte.toString(16).toUpperCase().padStart(2, "0"));
+    else if (known) add(known, true);
     else if (INVISIBLE.test(character) && !belongs(character, previous)) add(hex(character), true);
     else add(character, false);
     previous = character;
   }
+  if (bytes.length > 0) add(`‹${bytes.join(" ")}›`, true);
   return parts;
 }
 

@@ -23,8 +23,7 @@ export function offline(): Plugin {
         const files: string[] = [];
         for (const name of Object.keys(bundle).sort()) {
           const output = bundle[name];
-          // Chunks that only another build of the core would ask for are left out: the page never loads them.
-          if (!output || (output.type === "chunk" && output.isDynamicEntry)) continue;
+          if (!output) continue;
           files.push(name === "index.html" ? "./" : `./${name}`);
           hash.update(name).update(output.type === "chunk" ? output.code : output.source);
         }

@@ -1,6 +1,6 @@
 /**
- * The wasm module and the sources opened on it. Answers carry the question they belong to: a result that comes after a
- * newer question was asked is dropped.
+ * The wasm module and the sources opened on it. Answers carry the question they belong to: a newer question stops the
+ * run of an older one, and a result that comes all the same is dropped.
  */
 
 import type { Headscope } from "headscope";
@@ -22,9 +22,9 @@ export interface Answer extends Question {
 export class Engine {
   // The baseline build, not the relaxed one: a link then shows the same digits on every machine.
   private readonly started = load({ variant: "simd" });
-  private readonly opened = new Map<HeadSource, OpenSource | Promise<OpenSource>>();
+  private readonly opened = new WeakMap<HeadSource, OpenSource | Promise<OpenSource>>();
   private core: Headscope | null = null;
-  private newest = 0;
+  private newest = new AbortController();
 
   async ready(): Promise<Headscope> {
     this.core = await this.started;
@@ -32,26 +32,30 @@ export class Engine {
   }
 
   /** Null when a newer question has been asked in the meantime. Once everything is open the answer is ready at once. */
-  ask(question: Question): Answer | null | Promise<Answer | null> {
-    const ticket = ++this.newest;
+  ask(asked: Question): Answer | null | Promise<Answer | null> {
+    this.newest.abort();
+    this.newest = new AbortController();
+    const { signal } = this.newest;
+    const question = { ...asked, options: { ...asked.options, signal } };
     const open = this.core ? this.open(this.core, question.source) : null;
-    if (open && !(open instanceof Promise)) {
-      const run = open.run(question.tokens, question.options);
-      if (!(run instanceof Promise)) return { ...question, open, run };
-    }
-    return this.later(ticket, question);
+    if (!open || open instanceof Promise) return this.later(question, signal, null);
+    const run = open.run(question.tokens, question.options);
+    return run instanceof Promise ? this.later(question, signal, run) : { ...question, open, run };
   }
 
-  private async later(ticket: number, question: Question): Promise<Answer | null> {
-    const current = () => ticket === this.newest;
+  private async later(
+    question: Question,
+    signal: AbortSignal,
+    running: Promise<LayerRun> | null,
+  ): Promise<Answer | null> {
     try {
       const open = await this.open(await this.ready(), question.source);
-      if (!current()) return null;
-      const run = await open.run(question.tokens, question.options);
-      return current() ? { ...question, open, run } : null;
+      if (signal.aborted) return null;
+      const run = await (running ?? open.run(question.tokens, question.options));
+      return signal.aborted ? null : { ...question, open, run };
     } catch (error) {
       // The failure of a question that nobody asks any more is nobody's business.
-      if (!current()) return null;
+      if (signal.aborted) return null;
       throw error;
     }
   }

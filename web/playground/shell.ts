@@ -4,6 +4,8 @@ import type { AttentionView, Spot } from "../elements/attention-view.js";
 import { strongestKey } from "../elements/attention-view.js";
 import type { HeadCaption } from "../elements/head-grid.js";
 import type { Answer } from "./engine.js";
+import type { FetchState } from "./library.js";
+import type { HeadSource, ModelEffect } from "./sources/source.js";
 import type { State } from "./state.js";
 import type { Tokenization } from "./tokens.js";
 
@@ -20,13 +22,26 @@ export interface Shell {
 
 /** The text as it stands, and what is wrong with it. */
 export interface Input {
+  /** Whose tokens these are: the chosen source, or the one that stands in for it. */
+  readonly source: HeadSource;
+  readonly wait: Wait | null;
+  /** The visitor's own file, by its name. */
+  readonly file: HeadSource | null;
   readonly tokenization: Tokenization;
   readonly problem: Problem | null;
   readonly answer: Answer | null;
 }
 
+/** Why what was asked for is not on screen yet. */
+export type Wait =
+  | { readonly for: "tiny"; readonly state: FetchState | null }
+  /** A link to somebody's own file. */
+  | { readonly for: "file" }
+  /** A model that takes its time. */
+  | { readonly for: "run"; readonly layer: number };
+
 export interface Problem {
-  readonly key: "input.failed" | "input.loadFailed";
+  readonly key: "input.failed" | "input.loadFailed" | "input.tinyFailed";
   readonly reason: string;
 }
 
@@ -35,6 +50,9 @@ export interface Scene {
   readonly answer: Answer;
   readonly view: AttentionView;
   readonly captions: readonly HeadCaption[];
+  readonly layer: number;
+  /** What the model loses without the heads that are off; undefined until that is known. */
+  readonly effect: ModelEffect | undefined;
   /** The enlarged head. */
   readonly head: number;
   readonly pinned: Spot | null;

@@ -62,9 +62,10 @@ export class DetailPanel {
     this.shell.selectHead((this.scene.head + by + heads) % heads);
   }
 
-  render({ answer, view, captions, head }: Scene): void {
+  render({ answer, view, captions, layer, head }: Scene): void {
     const { scale, tab } = this.shell.state;
-    setText(byId("detail-title"), `${say("heads.name", { head })} · ${captions[head]?.name ?? ""}`);
+    const name = answer.source.layers > 1 ? say("heads.nameLayer", { layer, head }) : say("heads.name", { head });
+    setText(byId("detail-title"), `${name} · ${captions[head]?.name ?? ""}`);
     for (const button of this.tabs) {
       const on = tabName(button) === tab;
       setAttributes(button, { "aria-selected": on ? "true" : "false", tabindex: on ? 0 : -1 });
@@ -118,14 +119,14 @@ function drawLegend(top: number): void {
 
 interface Cell<Part extends Node | string> {
   readonly message: MessageKey;
-  readonly values: Record<"query" | "key", Part> & { weight: string; head: number };
+  readonly values: Record<"query" | "key", Part> & { weight: string; head: number | string };
   /** The sentence as plain text. */
   readonly text: string;
 }
 
 /** A cell in words; `label` makes the tokens: text for the ear, elements for the eye. */
 function cell<Part extends Node | string>(
-  { view, head, strongest }: Scene,
+  { answer, view, layer, head, strongest }: Scene,
   query: number,
   key: number,
   label: (text: string) => Part,
@@ -135,10 +136,11 @@ function cell<Part extends Node | string>(
   const queryText = view.queryTexts[query] as string;
   const keyText = view.keyTexts[key] as string;
   const weight = formatWeight(weightAt(view, head, query, key), hidden);
+  const place = answer.source.layers > 1 ? say("heads.place", { layer, head }) : head;
   return {
     message,
-    values: { query: label(queryText), key: label(keyText), weight, head },
-    text: say(message, { query: labelText(queryText), key: labelText(keyText), weight, head }),
+    values: { query: label(queryText), key: label(keyText), weight, head: place },
+    text: say(message, { query: labelText(queryText), key: labelText(keyText), weight, head: place }),
   };
 }
 

@@ -1,11 +1,12 @@
 /** Text, examples, source, mask and unit: what goes in, and the sentence beside it when something is the matter. */
 
-import { byId, el, setText } from "../../elements/dom.js";
-import { formatInteger, formatMilliseconds } from "../../elements/format.js";
+import { byId, el, setAttributes, setText } from "../../elements/dom.js";
+import { formatBytes, formatInteger, formatMilliseconds } from "../../elements/format.js";
 import { say } from "../../i18n/index.js";
-import type { Input, Shell } from "../shell.js";
+import type { Input, Shell, Wait } from "../shell.js";
 import { choose, on } from "../shell.js";
-import { sourceById, sources } from "../sources/index.js";
+import { entries, entryById } from "../sources/index.js";
+import type { HeadSource } from "../sources/source.js";
 import { examples } from "../state.js";
 import type { Unit } from "../tokens.js";
 import { hasUnspaced } from "../tokens.js";
@@ -21,9 +22,9 @@ export class InputPanel {
   private readonly causal = byId<HTMLInputElement>("causal");
 
   constructor(private readonly shell: Shell) {
-    for (const { id, name } of sources) {
+    for (const { id, name } of entries) {
       const input = el("input", { type: "radio", name: "source", value: id });
-      this.source.append(el("label", { "data-source": id }, input, el("span", {}, say(name))));
+      byId("open-button").before(el("label", { "data-source": id }, input, el("span", {}, say(name))));
     }
     for (const { text, unit, head, pinned } of examples) {
       const button = el("button", { type: "button", class: "example" }, text);
@@ -41,7 +42,7 @@ export class InputPanel {
 
   render(input: Input): void {
     const { text, unit, causal } = this.shell.state;
-    const source = sourceById(this.shell.state.source);
+    const { source, file } = input;
     const typed = source.input === "text";
     this.text.hidden = !typed;
     if (this.text.value !== text) this.text.value = text;
@@ -49,18 +50,30 @@ export class InputPanel {
     this.fixed.hidden = typed;
     if (source.input !== "text") setText(this.fixed, source.input.code);
     byId("examples").hidden = !typed;
-    this.unit.hidden = !typed || !hasUnspaced(text);
-    choose(this.source, source.id);
-    for (const label of this.source.querySelectorAll<HTMLElement>("label")) {
-      setText(label.lastElementChild as HTMLElement, say(sourceById(label.dataset["source"] ?? null).name));
-    }
+    this.unit.hidden = !source.splits || !hasUnspaced(text);
+    this.renderSources(file);
     choose(this.unit, unit);
-    this.causal.checked = causal;
-    setText(byId("about"), say(source.about));
+    this.causal.checked = source.causal === "free" ? causal : source.causal === "always";
+    this.causal.disabled = source.causal !== "free";
+    const title = say(`input.causal.${source.causal}`);
+    setAttributes(byId("causal-label"), { title });
+    setAttributes(this.causal, { "aria-description": title });
+    setText(byId("about"), source.about());
+    show("wait", input.wait ? waitingFor(input.wait) : "");
     this.renderMessages(input, text);
   }
 
-  private renderMessages({ tokenization, problem, answer }: Input, text: string): void {
+  private renderSources(file: HeadSource | null): void {
+    const { source } = this.shell.state;
+    choose(this.source, source);
+    for (const label of this.source.querySelectorAll<HTMLElement>("label")) {
+      const id = label.dataset["source"] as string;
+      label.hidden = id === "file" && !file && source !== "file";
+      setText(label.lastElementChild as HTMLElement, id === "file" && file ? file.title() : say(entryById(id).name));
+    }
+  }
+
+  private renderMessages({ source, tokenization, problem, answer }: Input, text: string): void {
     show("problem", problem ? say(problem.key, { reason: problem.reason }) : "");
     const { tokens, cutAt } = tokenization;
     const used = cutAt === null ? text : text.slice(0, cutAt);
@@ -75,24 +88,35 @@ export class InputPanel {
     }
     show("note", note);
     let status = tokens.length === 0 || problem ? "" : say("input.loading");
-    if (answer && tokens.length > 0) {
-      const typed = answer.source.input === "text";
-      const message = tokens.length === 1 ? "input.status.one" : "input.status";
-      status = say(typed ? message : "input.statusFixed", {
+    // While another source's first answer is on its way the last one's numbers would stand beside the wrong tokens.
+    if (answer && answer.source === source && tokens.length > 0) {
+      const { layersRun, milliseconds } = answer.run;
+      const said = tokens.length === 1 ? "input.status.one" : "input.status";
+      const message = source.layers > 1 ? "input.statusLayers" : source.input === "text" ? said : "input.statusFixed";
+      status = say(message, {
         tokens: answer.tokens.length,
         characters: countCharacters(used),
+        layers: layersRun,
         heads: answer.open.config.numHeads,
-        time: formatMilliseconds(answer.run.milliseconds),
+        time: formatMilliseconds(milliseconds),
       });
     }
     setText(byId("status"), status);
   }
 
   private selectSource(id: string): void {
-    const source = sourceById(id);
+    const { defaultCausal } = entryById(id);
     this.shell.preview(null);
-    this.shell.update({ source: source.id, causal: source.defaultCausal, head: 0, pinned: null, off: new Set() });
+    this.shell.update({ source: id, causal: defaultCausal, layer: 0, head: 0, pinned: null, off: new Set() });
   }
+}
+
+function waitingFor(wait: Wait): string {
+  if (wait.for === "file") return say("wait.file");
+  if (wait.for === "run") return say("wait.run", { layer: wait.layer });
+  const { loaded = 0, total = null } = wait.state ?? {};
+  if (total === null) return say("wait.tiny", { loaded: formatBytes(loaded) });
+  return say("wait.tinyOf", { loaded: formatBytes(loaded), total: formatBytes(total) });
 }
 
 function grow(field: HTMLTextAreaElement): void {

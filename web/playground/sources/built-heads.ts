@@ -17,6 +17,7 @@
  */
 
 import type { AttentionWeights, Headscope, Tensor } from "headscope";
+import { say } from "../../i18n/index.js";
 import type { Token } from "../tokens.js";
 import { tokenize, wordOf } from "../tokens.js";
 import { rarityRanks } from "./rarity.js";
@@ -246,12 +247,14 @@ export function buildWeights(): AttentionWeights {
 
 export const builtHeads: HeadSource = {
   id: "built",
-  name: "source.built",
-  about: "source.built.about",
+  title: () => say("source.built"),
+  about: () => say("source.built.about"),
   input: "text",
   maxTokens: 512,
+  layers: 1,
   numHeads: HEADS,
-  defaultCausal: true,
+  causal: "free",
+  splits: true,
   tokenize: (text, unit) => tokenize(text, unit, 512),
   open(hs: Headscope) {
     const config = { dModel: D, numHeads: HEADS };

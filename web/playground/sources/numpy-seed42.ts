@@ -4,6 +4,7 @@
  */
 
 import type { Headscope, Tensor } from "headscope";
+import { say } from "../../i18n/index.js";
 import type { Token } from "../tokens.js";
 import { LegacyRandom } from "./numpy-random.js";
 import { runLayer } from "./run-layer.js";
@@ -38,14 +39,16 @@ const tokens: readonly Token[] = Array.from({ length: T }, (_, i) => ({ text: `x
 
 export const numpySeed42: HeadSource = {
   id: "numpy",
-  name: "source.numpy",
-  about: "source.numpy.about",
+  title: () => say("source.numpy"),
+  about: () => say("source.numpy.about"),
   input: {
     code: "np.random.seed(42)\nT, d_model, h = 4, 8, 2\nX = np.random.randn(T, d_model)\nW_Q, W_K, W_V, W_O = (np.random.randn(d_model, d_model) * 0.1 for _ in range(4))",
   },
   maxTokens: T,
+  layers: 1,
   numHeads: HEADS,
-  defaultCausal: false,
+  causal: "free",
+  splits: false,
   tokenize: () => ({ tokens, cutAt: null }),
   open(hs: Headscope) {
     const drawn = drawSeed42();

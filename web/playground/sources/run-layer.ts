@@ -3,17 +3,17 @@
 import type { MultiHeadAttention, Tensor } from "headscope";
 import type { LayerRun, OutputChange, RunOptions } from "./source.js";
 
-export function runLayer(layer: MultiHeadAttention, x: Tensor, { causal, gate }: RunOptions): LayerRun {
+export function runLayer(layer: MultiHeadAttention, x: Tensor, { causal, off }: RunOptions): LayerRun {
   const started = performance.now();
   const whole = layer.forward(x, { causal, want: ["weights", "scores", "trace"] });
   const milliseconds = performance.now() - started;
   const { weights, scores, trace } = whole;
-  if (gate.every((g) => g === 1)) {
-    return { weights, scores, output: whole.output, trace, change: null, milliseconds };
-  }
+  const shown = { weights, scores, trace, layersRun: 1, milliseconds, effect: null };
+  const gate = Float32Array.from({ length: weights.shape[0] as number }, (_, head) => (off.has(head) ? 0 : 1));
+  if (gate.every((g) => g === 1)) return { ...shown, output: whole.output, change: null };
   // The gates act after the weights, so the maps stay; only the output is computed again.
   const { output } = layer.forward(x, { causal, headMask: gate, want: [] });
-  return { weights, scores, output, trace, change: compare(whole.output, output), milliseconds };
+  return { ...shown, output, change: compare(whole.output, output) };
 }
 
 export function compare(whole: Tensor, gated: Tensor): OutputChange {

@@ -1,0 +1,35 @@
+/**
+ * One number for a head of a model, for sets and links. The heads of a source with a single layer are 0, 1, 2, … as they
+ * are counted.
+ */
+
+const STRIDE = 4096;
+
+export interface HeadPlace {
+  readonly layer: number;
+  readonly head: number;
+}
+
+export function headKey(layer: number, head: number): number {
+  return layer * STRIDE + head;
+}
+
+export function headPlace(key: number): HeadPlace {
+  return { layer: Math.floor(key / STRIDE), head: key % STRIDE };
+}
+
+/** The heads of one layer that are switched off. */
+export function offIn(off: ReadonlySet<number>, layer: number): Set<number> {
+  return new Set([...off].map(headPlace).flatMap((place) => (place.layer === layer ? [place.head] : [])));
+}
+
+/** "3" in the first layer, "2-5" elsewhere: how links write a head. */
+export function headCode(key: number): string {
+  const { layer, head } = headPlace(key);
+  return layer === 0 ? String(head) : `${layer}-${head}`;
+}
+
+export function parseHeadCode(code: string): number | null {
+  const match = /^(?:(\d{1,3})-)?(\d{1,3})$/.exec(code);
+  return match ? headKey(Number(match[1] ?? 0), Number(match[2])) : null;
+}

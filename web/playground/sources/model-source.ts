@@ -1,0 +1,170 @@
+/** Heads of a model in a file: any layer of it, and what the model loses without some of them. */
+
+import type { AttentionConfig, HeadStats, Headscope, Tensor, TraceStep } from "headscope";
+import { stats } from "headscope";
+import type { FileSource, Model } from "headscope/models";
+import { ablateHeads, ablationMask } from "headscope/models";
+import { headPlace } from "../head-key.js";
+import type { Token, Tokenization } from "../tokens.js";
+import { tokenizeFor } from "./model-tokens.js";
+import type { CausalRule, HeadSource, LayerRun, ModelEffect, OpenSource, RunOptions } from "./source.js";
+
+/** More rows than this are no picture any more, whatever the model's context is. */
+const MOST_TOKENS = 512;
+/** Up to this size all layers are run for a text, so that another layer is there at once. */
+const RUN_WHOLE = 64 * 2 ** 20;
+/** Up to this size weights stay in the heap as they are stored, so that a keystroke reads nothing. */
+const KEEP_WEIGHTS = 512 * 2 ** 20;
+/** Of a text's maps, scores included. The layer that is asked for is always kept. */
+const KEEP_MAPS = 64 * 2 ** 20;
+
+interface LayerMaps {
+  readonly weights: Tensor;
+  readonly scores: Tensor;
+  readonly trace: readonly TraceStep[];
+}
+
+/** The layers of one text with one choice of heads, as far as they have been computed. */
+interface Pass {
+  readonly key: string;
+  readonly maps: Map<number, LayerMaps>;
+  bytes: number;
+  effect: ModelEffect | null;
+  layersRun: number;
+  milliseconds: number;
+}
+
+export interface ModelSourceWords {
+  readonly id: string;
+  title(): string;
+  about(): string;
+}
+
+export class ModelSource implements HeadSource, OpenSource {
+  readonly id: string;
+  readonly title: () => string;
+  readonly about: () => string;
+  readonly input = "text";
+  readonly maxTokens: number;
+  readonly layers: number;
+  readonly numHeads: number;
+  readonly causal: CausalRule;
+  readonly splits = false;
+  readonly config: AttentionConfig;
+  readonly heads = [];
+  readonly file: NonNullable<OpenSource["file"]>;
+  private readonly model: Model;
+  private readonly keepWeights: boolean;
+  private readonly whole: boolean;
+  private pass: Pass | null = null;
+
+  constructor(hs: Headscope, model: Model, origin: FileSource, { id, title, about }: ModelSourceWords) {
+    this.id = id;
+    this.title = title;
+    this.about = about;
+    this.model = model;
+    this.file = { hs, model, origin };
+    const { layers, contextLength, vocabularySize: _vocabulary, ...config } = model.config;
+    this.config = config;
+    this.layers = layers;
+    this.numHeads = config.numHeads;
+    this.maxTokens = Math.min(contextLength, MOST_TOKENS);
+    this.causal = model.architecture === "bert" ? "never" : "always";
+    let bytes = 0;
+    for (const tensor of model.tensors.values()) bytes += tensor.bytes;
+    this.keepWeights = bytes <= KEEP_WEIGHTS;
+    this.whole = bytes <= RUN_WHOLE;
+  }
+
+  tokenize(text: string): Tokenization {
+    return tokenizeFor(this.model, text, this.maxTokens);
+  }
+
+  open(): OpenSource {
+    return this;
+  }
+
+  run(tokens: readonly Token[], options: RunOptions): LayerRun | Promise<LayerRun> {
+    const key = `${tokens.map(({ id }) => id).join()};${[...options.off].sort((a, b) => a - b).join()}`;
+    const pass: Pass =
+      this.pass?.key === key
+        ? this.pass
+        : { key, maps: new Map(), bytes: 0, effect: null, layersRun: 0, milliseconds: 0 };
+    const maps = pass.maps.get(options.layer);
+    return maps ? this.answer(pass, maps, tokens, options) : this.compute(pass, tokens, options);
+  }
+
+  private async compute(pass: Pass, tokens: readonly Token[], options: RunOptions): Promise<LayerRun> {
+    const { layer, off, signal } = options;
+    const started = performance.now();
+    const results = this.model.run(idsOf(tokens), {
+      layers: this.whole ? this.layers : layer + 1,
+      want: ["weights", "scores", "trace"],
+      // Of the last layer no more than its queries and keys is read.
+      output: false,
+      headMask: off.size > 0 ? ablationMask(this.model, placesOf(off)) : undefined,
+      keepWeights: this.keepWeights,
+      signal,
+    });
+    let layersRun = 0;
+    for await (const { layer: at, weights, scores, trace } of results) {
+      layersRun++;
+      const bytes = 2 * weights.data.byteLength;
+      if (pass.maps.has(at) || (at !== layer && pass.bytes + bytes > KEEP_MAPS)) continue;
+      pass.maps.set(at, { weights, scores, trace });
+      pass.bytes += bytes;
+    }
+    pass.layersRun = layersRun;
+    pass.milliseconds = performance.now() - started;
+    this.pass = pass;
+    return this.answer(pass, pass.maps.get(layer) as LayerMaps, tokens, options);
+  }
+
+  private answer(pass: Pass, maps: LayerMaps, tokens: readonly Token[], { off, signal }: RunOptions): LayerRun {
+    const { layersRun, milliseconds } = pass;
+    const effect = off.size > 0 ? () => pass.effect ?? this.measure(pass, tokens, off, signal) : null;
+    return { ...maps, output: null, change: null, layersRun, milliseconds, effect };
+  }
+
+  private async measure(
+    pass: Pass,
+    tokens: readonly Token[],
+    off: ReadonlySet<number>,
+    signal: AbortSignal | undefined,
+  ): Promise<ModelEffect> {
+    const { keepWeights } = this;
+    const { hidden, loss } = await ablateHeads(this.model, idsOf(tokens), placesOf(off), { keepWeights, signal });
+    pass.effect = { hidden: hidden.relative, loss: loss ? { before: loss.before, after: loss.after } : null };
+    return pass.effect;
+  }
+
+  /** The clearest head for what repeats, else for the token before. */
+  suggest(tokens: readonly Token[]): { layer: number; head: number } | null {
+    let best: { layer: number; head: number; merit: number } | null = null;
+    for (const [layer, { weights }] of this.pass?.maps ?? []) {
+      for (const [head, found] of stats.heads(weights, idsOf(tokens)).entries()) {
+        const merit = meritOf(found);
+        if (!best || merit > best.merit) best = { layer, head, merit };
+      }
+    }
+    return best && { layer: best.layer, head: best.head };
+  }
+
+  dispose(): void {
+    this.pass = null;
+    this.model.dispose();
+  }
+}
+
+function meritOf({ previous, duplicate, induction }: HeadStats): number {
+  const known = (share: number) => (Number.isNaN(share) ? 0 : share);
+  return Math.max(known(previous), 1.2 * known(duplicate), 1.4 * known(induction));
+}
+
+function idsOf(tokens: readonly Token[]): number[] {
+  return tokens.map(({ id }) => id);
+}
+
+function placesOf(off: ReadonlySet<number>) {
+  return [...off].map(headPlace);
+}

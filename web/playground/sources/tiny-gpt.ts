@@ -1,0 +1,25 @@
+/** The model that comes with the page: a small GPT-2, trained on this repository's own corpus (web/models). */
+
+import type { Headscope } from "headscope";
+import { openModel } from "headscope/models";
+import { say } from "../../i18n/index.js";
+import { ModelSource } from "./model-source.js";
+
+/** The build gives the file a name of its content and keeps it beside the scripts. */
+export const TINY_ADDRESS = new URL("../../models/headscope.gguf", import.meta.url).href;
+
+export async function openTiny(hs: Headscope, bytes: Blob): Promise<ModelSource> {
+  const file = new File([bytes], "headscope.gguf");
+  const model = await openModel(hs, file);
+  return new ModelSource(hs, model, file, {
+    id: "tiny",
+    title: () => say("source.tiny"),
+    about: () =>
+      say("source.tiny.about", {
+        layers: model.config.layers,
+        heads: model.config.numHeads,
+        width: model.config.dModel,
+        context: model.config.contextLength,
+      }),
+  });
+}
