@@ -57,6 +57,15 @@ def load_streams(data: pathlib.Path, tokenizer: Tokenizer) -> dict[str, dict[str
     return streams
 
 
+def unigram(streams: dict[str, Stream], vocabulary: int) -> np.ndarray:
+    """The frequency of every token in the training mixture, add-one smoothed."""
+    frequency = np.zeros(vocabulary)
+    for source, share in MIXTURE.items():
+        counts = np.bincount(streams[source].tokens, minlength=vocabulary) + 1.0
+        frequency += share * counts / counts.sum()
+    return frequency
+
+
 def plain(streams: dict[str, Stream], random: np.random.Generator, length: int) -> np.ndarray:
     source = random.choice(list(MIXTURE), p=list(MIXTURE.values()))
     return streams[source].crop(random, length)
@@ -66,30 +75,31 @@ def repeated(span: np.ndarray, length: int) -> np.ndarray:
     return np.resize(span, length)  # numpy's resize repeats its argument
 
 
-def sequence(streams, random: np.random.Generator, context: int, vocabulary: int) -> tuple[np.ndarray, np.ndarray]:
+def sequence(streams, random: np.random.Generator, context: int, vocabulary: int, copies: float):
     """Inputs and targets of one training sequence.
 
-    70 % plain text; 12 % a passage of text again and again; 18 % a span of random tokens again and again, where only
-    what has been seen before counts: the cheapest way to teach copying ("induction") to a small model early. Short
-    spans are as likely as long ones, octave by octave: with many earlier copies the way to them is found sooner.
+    With probability `copies` a repetition: 12 % of all sequences are a passage of text again and again; the rest a span
+    of random tokens again and again, where only what has been seen before counts. That is the cheapest way to teach
+    copying ("induction") to a small model early. Short spans are as likely as long ones, octave by octave: with many
+    earlier copies the way to them is found sooner.
     """
     kind = random.random()
     length = context + 1
-    if kind < 0.70:
+    if kind >= copies:
         tokens = plain(streams, random, length)
         return tokens[:-1], tokens[1:]
-    if kind < 0.82:
+    if kind < 0.12:
         tokens = repeated(plain(streams, random, int(random.integers(context // 16, context // 2))), length)
         return tokens[:-1], tokens[1:]
-    span = random.integers(0, vocabulary, int(2 ** random.uniform(2, np.log2(context / 2))))
+    span = random.integers(0, vocabulary, int(2 ** random.uniform(1, np.log2(context / 2))))
     tokens = repeated(span, length)
     targets = tokens[1:].copy()
     targets[: len(span) - 1] = IGNORED
     return tokens[:-1], targets
 
 
-def batch(streams, seed: int, step: int, size: int, context: int, vocabulary: int) -> tuple[np.ndarray, np.ndarray]:
+def batch(streams, seed: int, step: int, size: int, context: int, vocabulary: int, copies: float):
     """Depends on seed and step alone, so that a resumed run sees what an uninterrupted one would have seen."""
     random = np.random.default_rng([seed, step])
-    rows = [sequence(streams, random, context, vocabulary) for _ in range(size)]
+    rows = [sequence(streams, random, context, vocabulary, copies) for _ in range(size)]
     return np.stack([row[0] for row in rows]), np.stack([row[1] for row in rows])

@@ -19,8 +19,8 @@ VOCABULARY_SIZE = 3072
 END_OF_TEXT = "<|endoftext|>"
 PATTERN = regex.compile(r"""'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+""")
 
-# The largest English sources count once for two documents; the Chinese ones, 9 % of the bytes, count more often, so that
-# about a quarter of the merges make Chinese characters and words.
+# Of the largest English sources every second or third document counts; the Chinese ones, 9 % of the bytes, count more often, so that
+# about a third of the merges make Chinese characters and words.
 WEIGHTS = {"manpages-zh": 3, "poems-zh": 6}
 EVERY = {"wordnet": 3, "sotu": 2}
 

@@ -13,10 +13,11 @@ import argparse
 import hashlib
 import json
 import pathlib
+import re
 
 import numpy as np
 
-from batches import MIXTURE, load_streams
+from batches import MIXTURE, load_streams, unigram
 from bpe import Tokenizer
 from reference_forward import Model
 
@@ -27,7 +28,7 @@ SPAN = 100  # random tokens, then the same ones again
 COPIES = 16
 KINDS = ("previous", "first", "induction", "same")
 
-GOLDEN_PROMPTS = {"english": "How are you? I am not what I am, said the whale.", "chinese": "文件的名字和文件的大小"}
+GOLDEN_PROMPTS = {"english": "How are you? I am not what I am, said the whale.", "chinese": "文件的名字和鲸鱼的大小，文件的名字"}
 
 
 def losses(logits: np.ndarray, targets: np.ndarray) -> np.ndarray:
@@ -55,15 +56,6 @@ def copies_loss(model: Model, copies: list[np.ndarray]) -> tuple[float, float]:
     both = np.array([losses(model.forward(tokens[:-1])[0], tokens[1:]) for tokens in copies])
     half = copies[0].size // 2
     return float(both[:, : half - 1].mean()), float(both[:, half:].mean())
-
-
-def unigram_loss(train, held: np.ndarray, vocabulary: int) -> float:
-    """Cross-entropy of the training mixture's token frequencies (add-one smoothed) on the held-out tokens."""
-    frequency = np.zeros(vocabulary)
-    for source, share in MIXTURE.items():
-        counts = np.bincount(train[source].tokens, minlength=vocabulary) + 1.0
-        frequency += share * counts / counts.sum()
-    return float(-np.log(frequency[held]).mean())
 
 
 def golden(model: Model, texts: dict[str, np.ndarray], copies: list[np.ndarray]) -> dict:
@@ -107,13 +99,14 @@ def main() -> None:
     }
     copies = [np.resize(random.integers(0, vocabulary, SPAN), 2 * SPAN) for _ in range(COPIES)]
 
+    frequency = unigram(streams["train"], vocabulary)
     by_source, unigram_by_source = {}, {}
     for source, sequences in texts.items():
         by_source[source] = float(np.mean([losses(model.forward(s[:-1])[0], s[1:]) for s in sequences]))
-        unigram_by_source[source] = unigram_loss(streams["train"], np.concatenate([s[1:] for s in sequences]), vocabulary)
+        unigram_by_source[source] = -float(np.mean([np.log(frequency[s[1:]]) for s in sequences]))
     heads = head_measures(model, [s[:-1] for sequences in texts.values() for s in sequences], copies)
     loss = sum(MIXTURE[source] * value for source, value in by_source.items())
-    unigram = sum(MIXTURE[source] * value for source, value in unigram_by_source.items())
+    baseline = sum(MIXTURE[source] * value for source, value in unigram_by_source.items())
     first_half, second_half = copies_loss(model, copies)
 
     best = {}
@@ -127,12 +120,14 @@ def main() -> None:
         "parameters": int(sum(tensor.size for tensor in model.tensors.values())),
         "best": best,
         "heads": {kind: np.round(values, 4).tolist() for kind, values in heads.items()},
-        "loss": {"heldOut": round(loss, 4), "unigram": round(unigram, 4), "gain": round(unigram - loss, 4)},
+        "loss": {"heldOut": round(loss, 4), "unigram": round(baseline, 4), "gain": round(baseline - loss, 4)},
         "lossBySource": {source: round(value, 4) for source, value in by_source.items()},
         "unigramBySource": {source: round(value, 4) for source, value in unigram_by_source.items()},
         "randomTokensTwice": {"firstHalf": round(first_half, 4), "secondHalf": round(second_half, 4)},
     }
-    options.out.write_text(json.dumps(result, indent=2) + "\n")
+    # A row of heads is a line.
+    text = re.sub(r"\[[\s\d.,]*\]", lambda row: f"[{' '.join(row[0][1:-1].split())}]", json.dumps(result, indent=2))
+    options.out.write_text(text + "\n")
     print(json.dumps({key: value for key, value in result.items() if key != "heads"}, indent=2))
     for kind, values in heads.items():
         print(kind)

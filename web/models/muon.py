@@ -21,8 +21,14 @@ def orthogonal(stack: torch.Tensor) -> torch.Tensor:
 
 
 class Muon(torch.optim.Optimizer):
-    def __init__(self, matrices, lr: float, momentum: float = 0.95, weight_decay: float = 0.0):
-        super().__init__(matrices, {"lr": lr, "momentum": momentum, "weight_decay": weight_decay})
+    """A group's `parts` says how many matrices lie stacked in each parameter: 3 for a fused q, k, v.
+
+    They must be made orthogonal one by one. Taken together the gradient of v, far larger at first, gives nearly all
+    directions, and q and k stay where they were: after 300 steps every head still looked everywhere evenly.
+    """
+
+    def __init__(self, groups, lr: float, momentum: float = 0.95, weight_decay: float = 0.0):
+        super().__init__(groups, {"lr": lr, "momentum": momentum, "weight_decay": weight_decay, "parts": 1})
 
     @torch.no_grad()
     def step(self, closure=None):
@@ -30,7 +36,7 @@ class Muon(torch.optim.Optimizer):
             by_shape = collections.defaultdict(list)
             for matrix in group["params"]:
                 by_shape[matrix.shape].append(matrix)
-            for shape, matrices in by_shape.items():
+            for (rows, columns), matrices in by_shape.items():
                 directions = []
                 for matrix in matrices:
                     state = self.state[matrix]
@@ -38,6 +44,7 @@ class Muon(torch.optim.Optimizer):
                         state["velocity"] = torch.zeros_like(matrix)
                     state["velocity"].lerp_(matrix.grad, 1 - group["momentum"])
                     directions.append(matrix.grad.lerp(state["velocity"], group["momentum"]))  # Nesterov
-                steps = orthogonal(torch.stack(directions)) * max(1, shape[0] / shape[1]) ** 0.5
-                for matrix, step in zip(matrices, steps):
+                rows //= group["parts"]
+                steps = orthogonal(torch.stack(directions).view(-1, rows, columns)) * max(1, rows / columns) ** 0.5
+                for matrix, step in zip(matrices, steps.reshape(len(matrices), -1, columns)):
                     matrix.mul_(1 - group["lr"] * group["weight_decay"]).add_(step, alpha=-group["lr"])

@@ -19,14 +19,18 @@ from torch.nn import functional  # noqa: E402
 
 from batches import IGNORED, batch, load_streams, plain  # noqa: E402
 from bpe import Tokenizer  # noqa: E402
+from hints import hints  # noqa: E402
 from model import Config, Gpt2  # noqa: E402
 from muon import Muon  # noqa: E402
 
 WARMUP = 100
 SHORT_CONTEXT = 32
-MATRIX_RATE = 0.006
+MATRIX_RATE = 0.01
 VECTOR_RATE = 3e-3
-POSITION_RATE = 5e-4
+TOKEN_RATE = 6e-3  # while the texts are short
+TOKEN_RATE_LATER = 1.5e-2
+POSITION_RATE = 1e-3
+COPIES_SHORT, COPIES = 0.45, 0.25  # share of repetitions among the sequences: of the first short texts, and afterwards
 
 
 def rate(step: int, steps: int, decay: float) -> float:
@@ -37,20 +41,27 @@ def rate(step: int, steps: int, decay: float) -> float:
 def optimizers(model: Gpt2) -> list[torch.optim.Optimizer]:
     """Muon for the matrices inside the blocks, AdamW for embeddings, norms and biases."""
     named = list(model.named_parameters())
-    matrices = [p for name, p in named if p.dim() == 2 and name.startswith("blk.")]
-    vectors = [p for name, p in named if p.dim() == 1 or name.startswith("token_embd")]
-    groups = [
+    matrices = [(name, p) for name, p in named if p.dim() == 2 and name.startswith("blk.")]
+    fused = [p for name, p in matrices if "attn_qkv" in name]
+    single = [p for name, p in matrices if "attn_qkv" not in name]
+    vectors = [p for name, p in named if p.dim() == 1]
+    matrix_groups = [
+        {"params": fused, "base": MATRIX_RATE, "parts": 3},
+        {"params": single, "base": MATRIX_RATE},
+    ]
+    vector_groups = [
         {"params": vectors, "base": VECTOR_RATE},
+        {"params": [model.token_embd.weight], "base": TOKEN_RATE},
         {"params": [model.position_embd.weight], "base": POSITION_RATE},
     ]
     return [
-        Muon([{"params": matrices, "base": MATRIX_RATE}], lr=MATRIX_RATE, weight_decay=0.02),
-        torch.optim.AdamW(groups, lr=VECTOR_RATE, betas=(0.9, 0.98), weight_decay=0.01),
+        Muon(matrix_groups, lr=MATRIX_RATE, weight_decay=0.02),
+        torch.optim.AdamW(vector_groups, lr=VECTOR_RATE, betas=(0.9, 0.98), weight_decay=0.01),
     ]
 
 
-def loss_of(model: Gpt2, inputs: torch.Tensor, targets: torch.Tensor, offset: int = 0) -> torch.Tensor:
-    hidden = model(inputs, offset).flatten(0, 1)
+def loss_of(model: Gpt2, inputs, targets, offset: int = 0, seen: list[torch.Tensor] | None = None) -> torch.Tensor:
+    hidden = model(inputs, offset, seen).flatten(0, 1)
     wanted = targets.flatten()
     kept = wanted != IGNORED  # the head's product is the largest of the whole pass: skip the rows that do not count
     return functional.cross_entropy(hidden[kept] @ model.token_embd.weight.T, wanted[kept])
@@ -97,10 +108,10 @@ def save(path: pathlib.Path, model: Gpt2, tools, step: int, seconds: float) -> N
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("data", type=pathlib.Path)
-    parser.add_argument("--steps", type=int, default=3000)
+    parser.add_argument("--steps", type=int, default=2500)
     parser.add_argument("--batch", type=int, default=8)
-    parser.add_argument("--short", type=int, default=1000, help=f"steps at first on texts of {SHORT_CONTEXT} tokens")
-    parser.add_argument("--decay", type=float, default=0.3, help="share of the steps over which the rate falls")
+    parser.add_argument("--short", type=int, default=600, help=f"steps at first on texts of {SHORT_CONTEXT} tokens")
+    parser.add_argument("--decay", type=float, default=0.4, help="share of the steps over which the rate falls")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--layers", type=int, default=Config.layers)
@@ -135,16 +146,21 @@ def main() -> None:
             save(options.data / "plateau.pt", model, tools, step, time.monotonic() - started)
         for tool in tools:
             for group in tool.param_groups:
-                group["lr"] = group["base"] * rate(step, options.steps, options.decay)
+                later = step >= options.short and group["base"] == TOKEN_RATE
+                group["lr"] = (TOKEN_RATE_LATER if later else group["base"]) * rate(step, options.steps, options.decay)
         context = SHORT_CONTEXT if step < options.short else config.context
         size = options.batch * config.context // context
-        inputs, targets = batch(streams["train"], options.seed, step, size, context, config.vocabulary)
+        copies = COPIES_SHORT if step < options.short else COPIES
+        inputs, targets = batch(streams["train"], options.seed, step, size, context, config.vocabulary, copies)
         # A short text stands at the beginning half of the time, else anywhere, so that every position is learned.
         offset = step * 37 % (config.context - context + 1) if step % 2 else 0
-        loss = loss_of(model, torch.from_numpy(inputs), torch.from_numpy(targets), offset)
+        inputs, targets = torch.from_numpy(inputs), torch.from_numpy(targets)
+        seen: list[torch.Tensor] = []
+        loss = loss_of(model, inputs, targets, offset, seen)
+        total = loss + hints(model, seen, inputs, step)
         for tool in tools:
             tool.zero_grad()
-        loss.backward()
+        total.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         for tool in tools:
             tool.step()
