@@ -69,6 +69,26 @@ test("after one visit the page opens without a network, under the same policy", 
   await context.close();
 });
 
+test("the trained model opens without a network too, after one visit with the built heads", {
+  timeout: 120_000,
+}, async () => {
+  const site = await serveSite(undefined, { csp: CSP, basePath: "/some/where/" });
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await page.goto(`${site.url}#s=built&l=en`);
+  await firstPicture(page);
+  await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
+  await site.close();
+  await page.goto("about:blank");
+  await page.goto(`${site.url}#t=still+here&s=tiny&y=1&h=2&q=1&l=en`);
+  await page.locator("#layers:not([hidden])").waitFor();
+  await settled(page);
+  assert.match(await text(page, "#detail-title"), /^Layer 1, head 2/);
+  await page.locator("#inspector > summary").click();
+  await page.locator("#inspector-body th", { hasText: "Qcur-1" }).waitFor();
+  await context.close();
+});
+
 test("a new version replaces the old one whole, and leaves other pages' caches alone", {
   timeout: 120_000,
 }, async () => {

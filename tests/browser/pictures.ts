@@ -7,17 +7,18 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { crc32, deflateSync, inflateSync } from "node:zlib";
+import { DEFAULT_SOURCE } from "../../web/playground/sources/index.js";
 import { launchChromium, serveSite } from "./launch.js";
-import { firstPicture } from "./page.js";
+import { firstPicture, settled } from "./page.js";
 
 const folder = fileURLToPath(new URL("../../web/pictures", import.meta.url));
 const LIMIT = 150 * 1024;
 
 const pictures = [
-  { name: "playground-light", width: 1280, height: 1080, colorScheme: "light", locale: "en-US", fragment: "" },
-  { name: "playground-dark", width: 1280, height: 1080, colorScheme: "dark", locale: "en-US", fragment: "" },
-  { name: "playground-chinese", width: 1280, height: 1040, colorScheme: "light", locale: "zh-CN", fragment: "" },
-  { name: "playground-phone", width: 390, height: 844, colorScheme: "light", locale: "en-US", fragment: "" },
+  { name: "playground-light", width: 1280, height: 1080, colorScheme: "light", locale: "en-US" },
+  { name: "playground-dark", width: 1280, height: 1080, colorScheme: "dark", locale: "en-US" },
+  { name: "playground-chinese", width: 1280, height: 1040, colorScheme: "light", locale: "zh-CN" },
+  { name: "playground-phone", width: 390, height: 844, colorScheme: "light", locale: "en-US" },
 ] as const;
 
 /**
@@ -73,7 +74,7 @@ function paeth(left: number, up: number, corner: number): number {
 const site = await serveSite();
 const browser = await launchChromium();
 mkdirSync(folder, { recursive: true });
-for (const { name, width, height, colorScheme, locale, fragment } of pictures) {
+for (const { name, width, height, colorScheme, locale } of pictures) {
   const context = await browser.newContext({
     viewport: { width, height },
     colorScheme,
@@ -81,13 +82,18 @@ for (const { name, width, height, colorScheme, locale, fragment } of pictures) {
     serviceWorkers: "block",
   });
   const page = await context.newPage();
-  await page.goto(`${site.url}${fragment && `#${fragment}`}`);
+  await page.goto(site.url);
   await firstPicture(page);
-  // Once more, warm: the time that the status line shows is then that of the computation.
-  for (let i = 0; i < 20; i++) {
-    await page.locator("#causal").uncheck();
-    await page.locator("#causal").check();
+  if (DEFAULT_SOURCE === "tiny") await page.locator("#layers:not([hidden])").waitFor();
+  // Some more, warm: the time that the status line shows is then that of the computation.
+  const text = await page.locator("#text").inputValue();
+  for (let i = 0; i < 10; i++) {
+    await page.locator("#text").fill(`${text}!`);
+    await settled(page);
+    await page.locator("#text").fill(text);
+    await settled(page);
   }
+  await page.waitForTimeout(300);
   await page.evaluate(() => (document.activeElement as HTMLElement).blur());
   const picture = smaller(await page.screenshot());
   const size = picture.length;

@@ -8,6 +8,9 @@ import { entries } from "./sources/index.js";
 import type { Chosen, OpenProgress } from "./sources/opened-file.js";
 import type { HeadSource } from "./sources/source.js";
 
+/** The build gives the file a name of its content and keeps it beside the scripts. */
+const TINY_ADDRESS = new URL("../models/headscope.gguf", import.meta.url).href;
+
 type Disposable = HeadSource & { dispose(): void };
 
 export interface FetchState {
@@ -39,8 +42,11 @@ export class Library {
   }
 
   private async openTiny(core: Promise<Headscope>, onProgress: (state: FetchState) => void): Promise<HeadSource> {
-    const { openTiny, TINY_ADDRESS } = await import("./sources/tiny-gpt.js");
-    const [hs, file] = await Promise.all([core, download(TINY_ADDRESS, onProgress)]);
+    const [file, { openTiny }, hs] = await Promise.all([
+      download(TINY_ADDRESS, onProgress),
+      import("./sources/tiny-gpt.js"),
+      core,
+    ]);
     const source = await openTiny(hs, file);
     this.sources.set(source.id, source);
     return source;

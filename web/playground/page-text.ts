@@ -3,7 +3,7 @@
 import type { MessageKey } from "../i18n/index.js";
 import { say } from "../i18n/index.js";
 
-const ATTRIBUTES = { sayLabel: "aria-label", sayPlaceholder: "placeholder", sayTitle: "title" } as const;
+const ATTRIBUTES = { sayLabel: "aria-label", sayPlaceholder: "placeholder" } as const;
 
 export function translatePage(page: Document): void {
   page.title = say("page.title");

@@ -100,6 +100,8 @@ export class Playground implements Shell {
 
   start(): void {
     this.schedule(true);
+    // Once the page has been painted; the core is still being compiled then, off this thread.
+    requestAnimationFrame(() => setTimeout(() => this.fetchWanted()));
     this.engine.ready().then(
       ({ version, variant }) => {
         this.engineName = { version, variant };
@@ -157,7 +159,7 @@ export class Playground implements Shell {
   private choose(change: Partial<State>): void {
     this.problem = null;
     if (!("layer" in change && "text" in change)) this.suggest = true;
-    if (this.shown) this.fetchWanted();
+    this.fetchWanted();
   }
 
   private fetchWanted(): void {
@@ -275,7 +277,6 @@ export class Playground implements Shell {
   private accept(answer: Answer | null): void {
     if (!answer) return;
     this.notSlow();
-    const first = !this.shown;
     const shown: NonNullable<typeof this.shown> = { answer, view: viewOf(answer) };
     this.shown = shown;
     if (this.problem?.key !== "input.tinyFailed") this.problem = null;
@@ -294,7 +295,6 @@ export class Playground implements Shell {
         },
       );
     } else if (effect) shown.effect = effect;
-    if (first) requestAnimationFrame(() => setTimeout(() => this.fetchWanted()));
   }
 
   private openOn({ open, tokens }: Answer): void {
@@ -343,6 +343,7 @@ export class Playground implements Shell {
     byId("below").hidden = !scene;
     if (!scene) return;
     if (whole) {
+      byId("views").classList.toggle("layered", scene.answer.source.layers > 1);
       byId("views").classList.toggle("stale", empty || (problem !== null && problem.key !== "input.tinyFailed"));
       this.heads.render(scene);
       this.detail.render(scene);

@@ -56,6 +56,7 @@ export class InspectorPanel {
       const words = document.createElement("p");
       words.className = "problem";
       words.textContent = say("inspect.failed", { reason });
+      body.querySelector(":scope > .problem")?.remove();
       body.prepend(words);
     }
   }

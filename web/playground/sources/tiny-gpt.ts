@@ -5,9 +5,6 @@ import { openModel } from "headscope/models";
 import { say } from "../../i18n/index.js";
 import { ModelSource } from "./model-source.js";
 
-/** The build gives the file a name of its content and keeps it beside the scripts. */
-export const TINY_ADDRESS = new URL("../../models/headscope.gguf", import.meta.url).href;
-
 export async function openTiny(hs: Headscope, bytes: Blob): Promise<ModelSource> {
   const file = new File([bytes], "headscope.gguf");
   const model = await openModel(hs, file);
