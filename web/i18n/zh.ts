@@ -163,7 +163,7 @@ export const zh: Readonly<Record<MessageKey, string>> = {
   "wait.run": "正在计算第 {layer} 层…",
   "source.tiny": "小型 GPT · 本站训练",
   "source.tiny.about":
-    "学来的，不是手工构造的：一个 {layers} 层 × {heads} 头、宽度 {width}、上下文 {context} 的 GPT-2，用公有领域文本为本页训练。说明文字是在你的文本上测量的。",
+    "学来的，不是手工构造的：一个 {layers} 层 × {heads} 头、宽度 {width}、上下文 {context} 的 GPT-2，用自由许可的文本为本页训练。其中三个头（0.0、0.1、2.7）在训练前期因其行为受过奖励；其余的头，包括第 1 层的归纳头，都是自己学会的。说明文字是在你的文本上测量的。",
   "source.file": "你的文件",
   "source.file.about":
     "{name}：{architecture}，{layers} 层 × {heads} 头，宽度 {width}。在本机逐层读取；说明文字是在你的文本上测量的。",
