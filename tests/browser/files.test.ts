@@ -7,6 +7,7 @@ import { open } from "../models/open-source.js";
 import { type Behaviour, type Server, serve } from "../models/range-server.js";
 import { sampleModel } from "../models/sample-model.js";
 import { launchChromium, SITE, serveSite } from "./launch.js";
+import { until } from "./until.js";
 
 const DIST = path.join(SITE, "../../dist");
 const { file } = sampleModel();
@@ -81,7 +82,8 @@ test("a file of another origin is read by ranges without a preflight, and from t
   assert.deepEqual(new Set(methods), new Set(["GET"]));
   assert.ok(server.requests.every(({ range }) => range !== undefined));
 
-  await page.waitForFunction(
+  await until(
+    page,
     async () => (await (await caches.open("headscope-files-1")).keys()).length >= 4, // three steps and the tensor
   );
   const requests = server.requests.length;

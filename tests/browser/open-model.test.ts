@@ -8,6 +8,7 @@ import { answer, rangeOf } from "../models/range-server.ts";
 import { violations } from "./axe.js";
 import { bertFiles, type Chosen, ggufFile } from "./model-files.js";
 import { hover, sentence, settled, text, tokens, typeText, useBrowser, visit } from "./page.js";
+import { until } from "./until.js";
 
 useBrowser();
 
@@ -63,7 +64,7 @@ visit(
       assert.equal(await sentence(page), `query ␣are reads key How with weight ${weight} · head 11, layer ${layer}`);
     }
     await typeText(page, "How are are");
-    await page.waitForFunction(() => document.querySelector<HTMLCanvasElement>("canvas.thumb")?.width === 3);
+    await until(page, () => document.querySelector<HTMLCanvasElement>("canvas.thumb")?.width === 3);
     // Only code was fetched, from here.
     for (const path of site.requests.slice(before))
       assert.match(path, /^\/some\/where\/(assets\/[\w.-]+\.js|icon\.svg)$/);
@@ -207,7 +208,7 @@ visit(
     await page.locator("#open-problem:not([hidden])").waitFor();
     assert.equal(await picture(page), good);
     await typeText(page, "How are are");
-    await page.waitForFunction(() => document.querySelector<HTMLCanvasElement>("canvas.thumb")?.width === 3);
+    await until(page, () => document.querySelector<HTMLCanvasElement>("canvas.thumb")?.width === 3);
   },
 );
 

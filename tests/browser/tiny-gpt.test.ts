@@ -12,6 +12,7 @@ import { DEFAULT_SOURCE } from "../../web/playground/sources/index.js";
 import { tokenizeFor } from "../../web/playground/sources/model-tokens.js";
 import { violations } from "./axe.js";
 import { cellAt, firstPicture, hover, sentence, settled, text, tokens, typeText, useBrowser, visit } from "./page.js";
+import { until } from "./until.js";
 
 useBrowser();
 
@@ -95,7 +96,7 @@ visit(
     assert.match(await text(page, "#wait"), /^Until the trained model is here these are the built heads/);
     assert.equal(await page.locator(".head-card").count(), 8);
     assert.equal(await page.locator("#layers").isHidden(), true);
-    await page.waitForFunction("window.letThrough");
+    await until(page, "window.letThrough");
     await page.evaluate("window.letThrough()");
     await modelShown(page);
     assert.equal(await page.locator("#wait").isHidden(), true);
@@ -116,7 +117,7 @@ visit(
     `,
   },
   async ({ page }) => {
-    await page.waitForFunction("window.letThrough");
+    await until(page, "window.letThrough");
     await page.locator(".head-card input").nth(2).uncheck();
     await page.evaluate("window.letThrough()");
     await page.waitForTimeout(700);
@@ -256,10 +257,7 @@ visit(
     });
     const shown = async (typed: string) => {
       const count = (await run(typed)).count;
-      await page.waitForFunction(
-        (wanted) => document.querySelector<HTMLCanvasElement>("canvas.thumb")?.width === wanted,
-        count,
-      );
+      await until(page, (wanted) => document.querySelector<HTMLCanvasElement>("canvas.thumb")?.width === wanted, count);
     };
     await shown("last one\nwins");
     assert.ok((await tokens(page)).includes("↵"));
