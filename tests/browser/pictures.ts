@@ -17,7 +17,7 @@ const LIMIT = 150 * 1024;
 const pictures = [
   { name: "playground-light", width: 1280, height: 1080, colorScheme: "light", locale: "en-US" },
   { name: "playground-dark", width: 1280, height: 1080, colorScheme: "dark", locale: "en-US" },
-  { name: "playground-chinese", width: 1280, height: 1040, colorScheme: "light", locale: "zh-CN" },
+  { name: "playground-chinese", width: 1280, height: 960, colorScheme: "light", locale: "zh-CN" },
   { name: "playground-phone", width: 390, height: 844, colorScheme: "light", locale: "en-US" },
 ] as const;
 
