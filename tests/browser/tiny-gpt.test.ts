@@ -130,7 +130,7 @@ visit(
 );
 
 visit(
-  "every layer: the value under the pointer is Model.run's, and rows sum to 1",
+  "C04: labels keep their layer and head: the value under the pointer is Model.run's, and rows sum to 1",
   { fragment: link() },
   async ({ page }) => {
     await modelShown(page);

@@ -166,6 +166,16 @@ for (const [family, prefix] of [
   });
 }
 
+test("D05: the causal mask's buffer h.N.attn.bias is not taken for a bias", async () => {
+  const random = randomModel("gpt2");
+  const model = await fromSafetensors(random);
+  // It stands in the file beside the true bias, whose name differs by one word.
+  const { context } = random;
+  assert.deepEqual(model.tensors.get("h.0.attn.bias")?.shape, [1, 1, context, context]);
+  assert.deepEqual(model.tensors.get("h.0.attn.c_attn.bias")?.shape, [3 * random.dModel]);
+  assertLayers(random, await runAll(model), referenceForward(random, IDS), "with the buffer");
+});
+
 test("run: q, k and v apart in a GPT-2's GGUF", async () => {
   const random = randomModel("gpt2");
   assertLayers(
