@@ -1,6 +1,6 @@
 // Registration only: integers and heap addresses in, a handle, a size or a Status out. Everything is validated in
 // TypeScript (check.ts) before it gets here, because a release build of Embind coerces silently. Large argument
-// lists go through one block of 32-bit words, whose order below is compared with heap.ts by a test.
+// lists go through one block of 32-bit words, whose order below is compared with abi.ts at load.
 #include <emscripten/bind.h>
 
 #include <bit>
@@ -102,20 +102,32 @@ unsigned reserve(unsigned bytes) {
 
 unsigned handle_of(const void* object) { return static_cast<unsigned>(reinterpret_cast<uintptr_t>(object)); }
 
-unsigned layer_create() {
-  using W = LayerWord;
+/// The sizes of heads that all three word lists begin a configuration with, under the same names.
+template <class W>
+LayerConfig read_heads() {
   LayerConfig config;
-  config.model_dim = number(W::dModel);
-  config.key_dim = number(W::keyDim);
-  config.value_dim = number(W::valueDim);
-  config.out_dim = number(W::outDim);
   config.num_heads = number(W::numHeads);
   config.num_kv_heads = number(W::numKVHeads);
   config.head_dim = number(W::headDim);
   config.value_head_dim = number(W::valueHeadDim);
-  config.rotary.pairing = static_cast<RotaryPairing>(number(W::ropePairing));
-  config.rotary.dims = number(W::ropeDims);
-  config.rotary.base = real(W::ropeBase);
+  return config;
+}
+
+template <class W>
+void read_rotary(Rotary& rotary) {
+  rotary.pairing = static_cast<RotaryPairing>(number(W::ropePairing));
+  rotary.dims = number(W::ropeDims);
+  rotary.base = real(W::ropeBase);
+}
+
+unsigned layer_create() {
+  using W = LayerWord;
+  LayerConfig config = read_heads<W>();
+  config.model_dim = number(W::dModel);
+  config.key_dim = number(W::keyDim);
+  config.value_dim = number(W::valueDim);
+  config.out_dim = number(W::outDim);
+  read_rotary<W>(config.rotary);
   const bool in_out = number(W::layout) == static_cast<uint32_t>(WeightLayout::in_out);
   LayerWeights weights;
   weights.layout = in_out ? WeightLayout::in_out : WeightLayout::out_in;
@@ -180,15 +192,7 @@ int layer_forward(unsigned layer, unsigned cache) {
   return static_cast<int>(layer_of(layer)->forward(read_call(), cache_of(cache), workspace));
 }
 
-int attention_call() {
-  using W = ForwardWord;
-  LayerConfig config;
-  config.num_heads = number(W::numHeads);
-  config.num_kv_heads = number(W::numKVHeads);
-  config.head_dim = number(W::headDim);
-  config.value_head_dim = number(W::valueHeadDim);
-  return static_cast<int>(attention(config, read_call(), workspace));
-}
+int attention_call() { return static_cast<int>(attention(read_heads<ForwardWord>(), read_call(), workspace)); }
 
 unsigned cache_create(unsigned layer, unsigned batch, unsigned capacity) {
   const LayerConfig& c = layer_of(layer)->config();
@@ -197,7 +201,6 @@ unsigned cache_create(unsigned layer, unsigned batch, unsigned capacity) {
 
 void layer_destroy(unsigned layer) { delete layer_of(layer); }
 void cache_destroy(unsigned cache) { delete cache_of(cache); }
-unsigned cache_length(unsigned cache) { return static_cast<unsigned>(cache_of(cache)->length()); }
 unsigned cache_bytes(unsigned cache) { return static_cast<unsigned>(cache_of(cache)->bytes()); }
 void cache_truncate(unsigned cache, unsigned length) { cache_of(cache)->truncate(length); }
 
@@ -253,15 +256,10 @@ unsigned block_create() {
   using W = BlockWord;
   BlockConfig config;
   LayerConfig& attention = config.attention;
+  attention = read_heads<W>();
   attention.model_dim = attention.key_dim = attention.value_dim = number(W::dModel);
-  attention.num_heads = number(W::numHeads);
-  attention.num_kv_heads = number(W::numKVHeads);
-  attention.head_dim = number(W::headDim);
-  attention.value_head_dim = number(W::valueHeadDim);
   attention.out_dim = number(W::output) != 0 ? attention.model_dim : attention.num_heads * attention.value_head_dim;
-  attention.rotary.pairing = static_cast<RotaryPairing>(number(W::ropePairing));
-  attention.rotary.dims = number(W::ropeDims);
-  attention.rotary.base = real(W::ropeBase);
+  read_rotary<W>(attention.rotary);
   attention.rotary.factors = pointer<const float>(W::ropeFactors);
   config.norm = static_cast<NormKind>(number(W::norm));
   config.post_norm = number(W::postNorm) != 0;
@@ -323,7 +321,6 @@ EMSCRIPTEN_BINDINGS(headscope) {
   emscripten::function("blockForward", &block_forward);
   emscripten::function("cacheCreate", &cache_create);
   emscripten::function("cacheDestroy", &cache_destroy);
-  emscripten::function("cacheLength", &cache_length);
   emscripten::function("cacheTruncate", &cache_truncate);
   emscripten::function("cacheBytes", &cache_bytes);
 }

@@ -14,6 +14,7 @@ namespace {
 // while it is in the first-level cache; where no [T, S] result is wanted, keys come in blocks as well and
 // 48 × 256 scores stay in the second-level cache.
 constexpr size_t kQueryBlock = 48;
+static_assert(kQueryBlock % kTileRows == 0);
 constexpr size_t kKeyBlock = 256;
 
 struct Areas {
@@ -236,7 +237,7 @@ class QueryBlock {
   float* scores_;
   size_t score_stride_;
   RunningRow running_[kQueryBlock];
-  Tile tiles_[kQueryBlock];
+  Tile tiles_[kQueryBlock / kTileRows];
   size_t tile_count_ = 0;
 };
 

@@ -79,17 +79,20 @@ visit(
   },
 );
 
+/** The model's file waits until the test calls `window.letThrough()`. */
+const HOLD_THE_MODEL = `
+  const get = window.fetch;
+  window.fetch = async (address, ...rest) => {
+    if (String(address).endsWith(".gguf")) await new Promise((done) => { window.letThrough = done; });
+    return get(address, ...rest);
+  };
+`;
+
 visit(
   "the built heads are on screen until the model is there, and say so",
   {
     fragment: link("&y=1&h=2"),
-    init: `
-      const get = window.fetch;
-      window.fetch = async (address, ...rest) => {
-        if (String(address).endsWith(".gguf")) await new Promise((done) => { window.letThrough = done; });
-        return get(address, ...rest);
-      };
-    `,
+    init: HOLD_THE_MODEL,
   },
   async ({ page }) => {
     await page.locator("#wait:not([hidden])").waitFor();
@@ -108,13 +111,7 @@ visit(
   "heads that are worked with are not taken away by a model that comes late",
   {
     fragment: link(),
-    init: `
-      const get = window.fetch;
-      window.fetch = async (address, ...rest) => {
-        if (String(address).endsWith(".gguf")) await new Promise((done) => { window.letThrough = done; });
-        return get(address, ...rest);
-      };
-    `,
+    init: HOLD_THE_MODEL,
   },
   async ({ page }) => {
     await until(page, "window.letThrough");
