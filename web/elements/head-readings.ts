@@ -8,7 +8,7 @@ import type { AttentionView } from "./attention-view.js";
 import { isHidden, strongestKey, weightAt } from "./attention-view.js";
 import { el, setAttributes, setText } from "./dom.js";
 import { formatWeight } from "./format.js";
-import type { HeadCaption } from "./head-grid.js";
+import type { HeadCaption } from "./head-cards.js";
 import { tokenNode } from "./token-label.js";
 
 export interface HeadReadingsState {

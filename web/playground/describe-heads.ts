@@ -3,7 +3,7 @@
 import type { AttentionConfig, HeadStats, Tensor } from "headscope";
 import { stats } from "headscope";
 import { formatShare } from "../elements/format.js";
-import type { HeadCaption } from "../elements/head-grid.js";
+import type { HeadCaption } from "../elements/head-cards.js";
 import { say } from "../i18n/index.js";
 import type { HeadNote } from "./sources/source.js";
 import type { Token } from "./tokens.js";

@@ -2,10 +2,10 @@
 
 import type { Spot } from "../elements/attention-view.js";
 import type { CostCards } from "../elements/cost-cards.js";
-import { defineElements } from "../elements/define.js";
+import { definePageElements } from "../elements/define-page.js";
 import { byId, setPrinting, setText } from "../elements/dom.js";
-import type { HeadCaption } from "../elements/head-grid.js";
-import type { ShapeTrace } from "../elements/shape-trace.js";
+import type { HeadCaption } from "../elements/head-cards.js";
+import type { TraceCards } from "../elements/trace-cards.js";
 import { language, preferredLanguage, say } from "../i18n/index.js";
 import { Address } from "./address.js";
 import { describeHeads } from "./describe-heads.js";
@@ -71,7 +71,7 @@ export class Playground implements Shell {
   private redraw = true;
 
   constructor() {
-    defineElements();
+    definePageElements();
     const preferred = preferredLanguage([savedLanguage() ?? "", ...navigator.languages].filter(Boolean));
     const initial = initialState(preferred);
     this.state = fromFragment(location.hash, initial);
@@ -376,7 +376,7 @@ export class Playground implements Shell {
     const { config } = answer.open;
     const width = config.headDim ?? config.dModel / config.numHeads;
     const root = Math.sqrt(width);
-    byId<ShapeTrace>("trace").update(answer.run.trace, Number.isInteger(root) ? String(root) : `√${width}`);
+    byId<TraceCards>("trace").update(answer.run.trace, Number.isInteger(root) ? String(root) : `√${width}`);
     byId<CostCards>("cost").update(config, view.queries, answer.open.file !== undefined);
     setText(byId("engine"), this.engineName ? say("page.engine", this.engineName) : "");
   }

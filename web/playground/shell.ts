@@ -2,7 +2,7 @@
 
 import type { AttentionView, Spot } from "../elements/attention-view.js";
 import { strongestKey } from "../elements/attention-view.js";
-import type { HeadCaption } from "../elements/head-grid.js";
+import type { HeadCaption } from "../elements/head-cards.js";
 import type { Answer } from "./engine.js";
 import type { FetchState } from "./library.js";
 import type { HeadSource, ModelEffect } from "./sources/source.js";

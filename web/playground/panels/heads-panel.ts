@@ -2,10 +2,10 @@
 
 import type { AttentionView } from "../../elements/attention-view.js";
 import { byId, el, setText } from "../../elements/dom.js";
-import type { HeadGrid } from "../../elements/head-grid.js";
+import type { HeadCards } from "../../elements/head-cards.js";
 import type { HeadReadings } from "../../elements/head-readings.js";
+import type { TokenChips } from "../../elements/token-chips.js";
 import { tokenNode } from "../../elements/token-label.js";
-import type { TokenStrip } from "../../elements/token-strip.js";
 import { compose, language, say } from "../../i18n/index.js";
 import { headKey, headPlace, offIn } from "../head-key.js";
 import type { Scene, Shell } from "../shell.js";
@@ -13,8 +13,8 @@ import { choose, on } from "../shell.js";
 import type { ModelEffect, OutputChange } from "../sources/source.js";
 
 export class HeadsPanel {
-  private readonly tokens = byId<TokenStrip>("tokens");
-  private readonly heads = byId<HeadGrid>("heads");
+  private readonly tokens = byId<TokenChips>("tokens");
+  private readonly heads = byId<HeadCards>("heads");
   private readonly readings = byId<HeadReadings>("readings");
   private readonly layers = byId("layers");
   private layer = 0;

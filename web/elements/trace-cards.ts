@@ -33,7 +33,7 @@ const STAGES: Readonly<Record<string, MessageKey>> = {
   output: "trace.output",
 };
 
-export class ShapeTrace extends HTMLElement {
+export class TraceCards extends HTMLElement {
   update(trace: readonly TraceStep[], scale: string): void {
     const list = el("ol", { class: "trace" });
     for (const { title, steps } of stages(trace, scale)) {

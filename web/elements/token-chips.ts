@@ -28,7 +28,7 @@ interface Chip {
   look: string;
 }
 
-export class TokenStrip extends HTMLElement {
+export class TokenChips extends HTMLElement {
   private chips: Chip[] = [];
   private shown: readonly string[] = [];
   private focused = 0;

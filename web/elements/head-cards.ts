@@ -37,7 +37,7 @@ interface Card {
   readonly measure: HTMLElement;
 }
 
-export class HeadGrid extends HTMLElement {
+export class HeadCards extends HTMLElement {
   private cards: Card[] = [];
   private row: HTMLElement | null = null;
   private focused = 0;
