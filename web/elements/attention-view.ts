@@ -8,6 +8,8 @@ export interface AttentionView {
   readonly weights: Float32Array;
   /** Scaled scores of the same shape with −Infinity where the key is hidden; null when the source has none. */
   readonly scores: Float32Array | null;
+  /** Non-zero where the key is hidden, [heads, queries, keys] or [queries, keys] for all heads; instead of scores. */
+  readonly hidden?: Uint8Array | null;
   readonly queryTexts: readonly string[];
   readonly keyTexts: readonly string[];
 }
@@ -25,7 +27,10 @@ export function cellIndex(view: AttentionView, head: number, query: number, key:
 }
 
 export function isHidden(view: AttentionView, head: number, query: number, key: number): boolean {
-  return view.scores !== null && view.scores[cellIndex(view, head, query, key)] === Number.NEGATIVE_INFINITY;
+  const { scores, hidden } = view;
+  const index = cellIndex(view, head, query, key);
+  if (hidden) return hidden[hidden.length === view.weights.length ? index : query * view.keys + key] !== 0;
+  return scores !== null && scores[index] === Number.NEGATIVE_INFINITY;
 }
 
 export function weightAt(view: AttentionView, head: number, query: number, key: number): number {

@@ -80,19 +80,23 @@ function fromOklab([L, a, b]: Rgb): Rgb {
   ];
 }
 
+/** The colour at a place, 0 to 1, between stops that are evenly apart. */
+export function mix(stops: readonly string[], at: number): Rgb {
+  const place = at * (stops.length - 1);
+  const left = Math.min(stops.length - 2, Math.floor(place));
+  const from = toOklab(parseHex(stops[left] as string));
+  const to = toOklab(parseHex(stops[left + 1] as string));
+  const f = place - left;
+  return fromOklab([0, 1, 2].map((c) => (from[c] as number) * (1 - f) + (to[c] as number) * f) as never);
+}
+
 function bake(theme: keyof typeof STOPS): Ramp {
-  const stops = STOPS[theme].map((hex) => toOklab(parseHex(hex)));
   const words = new Uint32Array(256);
   const bytes = new Uint8Array(words.buffer);
   const colors: Rgb[] = [];
   const ink: string[] = [];
   for (let i = 0; i < 256; i++) {
-    const at = (i / 255) * (stops.length - 1);
-    const left = Math.min(stops.length - 2, Math.floor(at));
-    const from = stops[left] as Rgb;
-    const to = stops[left + 1] as Rgb;
-    const f = at - left;
-    const color = fromOklab([0, 1, 2].map((c) => (from[c] as number) * (1 - f) + (to[c] as number) * f) as never);
+    const color = mix(STOPS[theme], i / 255);
     colors.push(color);
     bytes.set([...color, 255], i * 4);
     // Black or white always reaches 4.58:1 on any colour; the page's own ink and paper are preferred where they do.

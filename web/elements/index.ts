@@ -1,0 +1,14 @@
+/**
+ * `headscope/elements`: attention heads as elements for anyone's page. Plain custom elements, no framework, no global.
+ *
+ *     import { defineElements, ViewState } from "headscope/elements";
+ *     defineElements();
+ */
+
+export type { Spot } from "./attention-view.js";
+export { defineElements, type ElementName } from "./define.js";
+export type { TensorLike } from "./head-data.js";
+export { type AblateDetail, HeadElement, type SpotDetail } from "./head-element.js";
+export type { HeatScale } from "./scale.js";
+export { ScopeElement } from "./scope-element.js";
+export { ViewState, type ViewValues } from "./view-state.js";
