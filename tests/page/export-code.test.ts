@@ -1,0 +1,136 @@
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { load, type Tensor } from "headscope";
+import { type CodeView, codeOf, stringCode } from "../../web/playground/export/code.js";
+import { headKey } from "../../web/playground/head-key.js";
+import { builtHeads } from "../../web/playground/sources/built-heads.js";
+import { numpySeed42 } from "../../web/playground/sources/numpy-seed42.js";
+import { openTiny } from "../../web/playground/sources/tiny-gpt.js";
+import { assertValuesClose } from "../support/compare.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const MODEL = join(root, "web/models/headscope.gguf");
+const hs = await load({ variant: "simd" });
+
+// Inside the package, where its own name leads to what is built.
+mkdirSync(join(root, "build"), { recursive: true });
+const folder = mkdtempSync(join(root, "build/export-code-"));
+after(() => rmSync(folder, { recursive: true }));
+
+let programs = 0;
+
+/** Runs a program as a visitor would, and takes its weights and its lines. */
+async function run(code: string): Promise<{ weights: Tensor; lines: string[] }> {
+  const file = join(folder, `program-${programs++}.mjs`);
+  writeFileSync(file, `${code}export { weights };\n`);
+  const lines: string[] = [];
+  const { log } = console;
+  console.log = (...parts: unknown[]) => void lines.push(parts.map(String).join(" "));
+  try {
+    const { weights } = await import(pathToFileURL(file).href);
+    return { weights, lines };
+  } finally {
+    console.log = log;
+  }
+}
+
+function assertLines(lines: readonly string[], { data, shape }: Tensor, head: number): void {
+  const [, T, S] = shape as [number, number, number];
+  for (let query = 0; query < T; query++) {
+    const row = data.subarray((head * T + query) * S, (head * T + query + 1) * S);
+    const numbers = (lines[query] as string).split(" ").slice(-S).map(Number);
+    assertValuesClose(Float32Array.from(numbers), row, { absolute: 5.1e-5 }, `line ${query}`);
+  }
+}
+
+const TEXTS = [
+  "The cat sat on the mat because it was",
+  "a b c d a b c d",
+  "=`$(1)` \"</script><img src=x onerror=alert(1)>' שלום \u202e\u2028 \ud800 小明",
+];
+
+for (const [i, text] of TEXTS.entries()) {
+  for (const causal of [true, false]) {
+    test(`the code of the built heads gives the page's weights: text ${i}, ${causal ? "causal" : "no mask"}`, async () => {
+      const { tokens } = builtHeads.tokenize(text, "character");
+      const off = i === 0 ? [{ layer: 0, head: 2 }] : [];
+      const view: CodeView = { source: { kind: "built" }, tokens, causal, layer: 0, head: 4, off };
+      const { weights, lines } = await run(codeOf(view));
+      const open = await builtHeads.open(hs);
+      const page = await open.run(tokens, { causal, layer: 0, off: new Set() });
+      assert.deepEqual(weights.shape, page.weights.shape);
+      assertValuesClose(weights.data, page.weights.data, { absolute: 1e-5 }, "weights");
+      assertLines(lines, weights, 4);
+    });
+  }
+}
+
+test("the code of NumPy's seed 42 gives the page's weights and output, bit for bit", async () => {
+  const { tokens } = numpySeed42.tokenize("", "character");
+  for (const causal of [true, false]) {
+    const view: CodeView = {
+      source: { kind: "numpy" },
+      tokens,
+      causal,
+      layer: 0,
+      head: 1,
+      off: [{ layer: 0, head: 0 }],
+    };
+    const { weights, lines } = await run(codeOf(view));
+    const open = await numpySeed42.open(hs);
+    const page = await open.run(tokens, { causal, layer: 0, off: new Set([0]) });
+    assert.deepEqual(weights, page.weights);
+    assertLines(lines, weights, 1);
+    assert.equal(lines[4], `output 4,8 ${page.output?.data}`);
+  }
+});
+
+test("the code of the embedded model fetches it and gives the page's weights, heads left out included", async () => {
+  const bytes = readFileSync(MODEL);
+  const server = createServer((_, response) => response.end(bytes)).listen(0);
+  await new Promise((done) => server.once("listening", done));
+  try {
+    const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/headscope.gguf`;
+    const tiny = await openTiny(hs, new Blob([bytes]));
+    const text = TEXTS[2] as string;
+    const { tokens } = tiny.tokenize(text);
+    const off = new Set([headKey(0, 1), headKey(1, 5)]);
+    const places = [...off].map((key) => ({ layer: Math.floor(key / 4096), head: key % 4096 }));
+    const source = { kind: "model", from: { address }, beside: false, text } as const;
+    const { weights, lines } = await run(codeOf({ source, tokens, causal: true, layer: 2, head: 7, off: places }));
+    const page = await tiny.run(tokens, { causal: true, layer: 2, off });
+    assert.deepEqual(weights, page.weights);
+    assertLines(lines, weights, 7);
+    tiny.dispose();
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+test("the code of the visitor's own file opens it by its name", async () => {
+  writeFileSync(join(folder, "own.gguf"), readFileSync(MODEL));
+  const tiny = await openTiny(hs, new Blob([readFileSync(MODEL)]));
+  const text = TEXTS[0] as string;
+  const { tokens } = tiny.tokenize(text);
+  const source = { kind: "model", from: { fileName: "own.gguf" }, beside: false, text } as const;
+  const code = codeOf({ source, tokens, causal: true, layer: 0, head: 0, off: [] });
+  assert.match(code, /openAsBlob\("own\.gguf"\)/);
+  // Where the program lies is the visitor's choice.
+  const { weights } = await run(code.replace('"own.gguf"', JSON.stringify(join(folder, "own.gguf"))));
+  const page = await tiny.run(tokens, { causal: true, layer: 0, off: new Set() });
+  assert.deepEqual(weights, page.weights);
+  tiny.dispose();
+});
+
+test("stringCode() stays one string in a script of a page, and shows what turns a line round by its number", () => {
+  assert.equal(stringCode("</script>"), '"\\u003c/script>"');
+  assert.equal(stringCode("a\u202eb\u2028"), '"a\\u202eb\\u2028"');
+  assert.equal(stringCode("`$(1)` \\ \" '"), '"`$(1)` \\\\ \\" \'"');
+  for (const text of TEXTS) assert.equal(JSON.parse(stringCode(text)), text);
+});
