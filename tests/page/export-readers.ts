@@ -58,3 +58,56 @@ export function parseCsv(text: string): string[][] {
   );
   return rows;
 }
+
+export interface XmlElement {
+  readonly name: string;
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly children: (XmlElement | string)[];
+}
+
+const NAMED: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
+
+/** XML as strict as the files here need it: one root, quoted attributes, known entities, no bare < or &. */
+export function parseXml(text: string): XmlElement {
+  const resolve = (raw: string): string => {
+    assert.doesNotMatch(raw, /<|&(?!(?:amp|lt|gt|quot|apos);)/);
+    return raw.replace(/&(\w+);/g, (_, name: string) => NAMED[name] as string);
+  };
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: XML 1.0 has no place for them.
+  assert.doesNotMatch(text, /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/);
+  assert.ok((text as string & { isWellFormed?(): boolean }).isWellFormed?.() ?? true);
+  const root: XmlElement = { name: "", attributes: {}, children: [] };
+  const open = [root];
+  const body = text.replace(/^<\?xml version="1\.0" encoding="UTF-8"\?>\n/, "");
+  const pattern = /([^<]*)<(\/?)([a-z]+)((?: [\w:-]+="[^"]*")*) ?(\/?)>/gy;
+  let end = 0;
+  for (const match of body.matchAll(pattern)) {
+    const [whole, before = "", close, name = "", given = "", empty] = match;
+    end = match.index + whole.length;
+    const parent = open.at(-1) as XmlElement;
+    if (before !== "") parent.children.push(resolve(before));
+    if (close) {
+      assert.equal(open.pop()?.name, name);
+      continue;
+    }
+    const attributes: Record<string, string> = {};
+    for (const [, key = "", value = ""] of given.matchAll(/ ([\w:-]+)="([^"]*)"/g)) {
+      assert.ok(!(key in attributes), `${key} once`);
+      attributes[key] = resolve(value);
+    }
+    const element = { name, attributes, children: [] };
+    parent.children.push(element);
+    if (!empty) open.push(element);
+  }
+  assert.equal(body.slice(end).trim(), "", "all of it is read");
+  assert.deepEqual(open, [root], "every element is closed");
+  const roots = root.children.filter((child) => typeof child !== "string");
+  assert.equal(roots.length, 1);
+  return roots[0] as XmlElement;
+}
+
+export function elementsOf(root: XmlElement, name: string): XmlElement[] {
+  return root.children.flatMap((child) =>
+    typeof child === "string" ? [] : [...(child.name === name ? [child] : []), ...elementsOf(child, name)],
+  );
+}

@@ -51,9 +51,10 @@ export interface FigureContent {
   cell(row: number, column: number): FigureCell;
   readonly picked: { readonly row: number; readonly column: number | null } | null;
   readonly legend: {
-    readonly low: string;
-    readonly high: string;
+    /** Colours from one end to the other. */
     readonly stops: readonly string[];
+    /** What stands below, and where: 0 to 1. */
+    readonly ticks: readonly { readonly place: number; readonly text: string }[];
     readonly notes: readonly string[];
     /** What hatching means; undefined where nothing is hidden. */
     readonly hidden: string | undefined;
@@ -84,11 +85,14 @@ const NUMBERED = 28;
 const APART = 10;
 const LEAST_WIDTH = 420;
 const SLANT = Math.PI / 4;
-const LEGEND_WIDTH = 160;
+const LEGEND_WIDTH = 240;
 
 export function figureOf(content: FigureContent): Figure {
   const { colors, legend } = content;
-  const [rows, columns] = [content.rows.map(shorten), content.columns.map(shorten)];
+  const [rows, columns] = [content.rows, content.columns].map((labels) => labels.map((label) => shorten(label))) as [
+    string[],
+    string[],
+  ];
   const cell = Math.max(1, Math.min(LARGEST_CELL, Math.floor(WIDEST / Math.max(rows.length, columns.length, 1))));
   const [fieldWidth, fieldHeight] = [cell * columns.length, cell * rows.length];
   const widest = (labels: readonly string[]) =>
@@ -106,7 +110,7 @@ export function figureOf(content: FigureContent): Figure {
   const shift = (title.length - 1) * (TITLE + 5);
   const field = { x: left, y: top + shift };
   const legendTop = field.y + fieldHeight + 22;
-  const hiddenTop = legendTop + 24;
+  const hiddenTop = legendTop + 42;
   const notesTop = hiddenTop + (legend.hidden === undefined ? 0 : LINE + 4);
   const captionTop = notesTop + notes.length * LINE + 8;
   const height = Math.ceil(captionTop + captions.length * LINE + MARGIN - 8);
@@ -199,13 +203,14 @@ function drawCells(surface: Surface, content: FigureContent, { cell, field }: Fi
 }
 
 function drawLegend(surface: Surface, { legend, colors }: FigureContent, { x, y }: { x: number; y: number }): void {
-  const style = { size: WORDS, fill: colors.soft };
-  surface.text(x, y, legend.low, style);
-  const start = x + textWidth(legend.low, WORDS) + 8;
-  const step = LEGEND_WIDTH / legend.stops.length;
-  for (const [i, fill] of legend.stops.entries()) surface.rect(start + i * step, y - 6, step, 12, fill);
-  surface.outline(start, y - 6, LEGEND_WIDTH, 12, colors.line, 1);
-  surface.text(start + LEGEND_WIDTH + 8, y, legend.high, style);
+  const { stops, ticks } = legend;
+  const step = LEGEND_WIDTH / stops.length;
+  for (const [i, fill] of stops.entries()) surface.rect(x + i * step, y - 6, step, 12, fill);
+  surface.outline(x, y - 6, LEGEND_WIDTH, 12, colors.line, 1);
+  for (const { place, text } of ticks) {
+    const anchor = place === 0 ? "start" : place === 1 ? "end" : "middle";
+    surface.text(x + place * LEGEND_WIDTH, y + 16, text, { size: LABEL - 1, fill: colors.soft, anchor, mono: true });
+  }
 }
 
 interface Run {
