@@ -90,13 +90,14 @@ export function mix(stops: readonly string[], at: number): Rgb {
   return fromOklab([0, 1, 2].map((c) => (from[c] as number) * (1 - f) + (to[c] as number) * f) as never);
 }
 
-function bake(theme: keyof typeof STOPS): Ramp {
+function bake(theme: keyof typeof STOPS, paper: string): Ramp {
+  const stops = [paper, ...STOPS[theme].slice(1)];
   const words = new Uint32Array(256);
   const bytes = new Uint8Array(words.buffer);
   const colors: Rgb[] = [];
   const ink: string[] = [];
   for (let i = 0; i < 256; i++) {
-    const color = mix(STOPS[theme], i / 255);
+    const color = mix(stops, i / 255);
     colors.push(color);
     bytes.set([...color, 255], i * 4);
     // Black or white always reaches 4.58:1 on any colour; the page's own ink and paper are preferred where they do.
@@ -105,13 +106,15 @@ function bake(theme: keyof typeof STOPS): Ramp {
   return { words, colors, accent: ACCENT[theme], ink };
 }
 
-const baked = new Map<keyof typeof STOPS, Ramp>();
+const baked = new Map<string, Ramp>();
 
-export function ramp(theme: "light" | "dark"): Ramp {
-  let found = baked.get(theme);
+/** `paper`, as #rrggbb, is what the ramp starts at. Default: the page's own background. */
+export function ramp(theme: "light" | "dark", paper: string = STOPS[theme][0]): Ramp {
+  const name = theme + paper;
+  let found = baked.get(name);
   if (!found) {
-    found = bake(theme);
-    baked.set(theme, found);
+    found = bake(theme, paper);
+    baked.set(name, found);
   }
   return found;
 }
