@@ -3,16 +3,9 @@
  * query that reach a threshold. Chosen once per filter, so that a moving pointer only looks up what is there.
  */
 
-export type Combine = "none" | "mean" | "max";
+import { type AttentionView, cellIndex, isHidden } from "../attention-view.js";
 
-export interface HeadWeights {
-  readonly heads: number;
-  readonly queries: number;
-  readonly keys: number;
-  /** [heads, queries, keys] */
-  readonly weights: Float32Array;
-  isHidden(head: number, query: number, key: number): boolean;
-}
+export type Combine = "none" | "mean" | "max";
 
 export interface LinkFilter {
   readonly heads: readonly number[];
@@ -41,32 +34,28 @@ export interface Links {
   readonly notNumbers: number;
 }
 
-/**
- * One row of what is drawn: the weights of a head, or of all chosen heads together. A hidden key is −1 and takes no
- * part; in a mean it counts as the 0 that the head gives it.
- */
+/** One row of what is drawn: the weights of a head, or of all chosen heads together. A hidden key gives 0. */
 export function combinedRow(
-  view: HeadWeights,
+  view: AttentionView,
   heads: readonly number[],
   combine: Combine,
   query: number,
   into: Float32Array,
 ): Float32Array {
-  const { queries, keys, weights } = view;
-  into.fill(-1);
+  const { keys, weights } = view;
+  into.fill(0);
   for (const head of heads) {
-    const start = (head * queries + query) * keys;
+    const start = cellIndex(view, head, query, 0);
     for (let key = 0; key < keys; key++) {
-      if (view.isHidden(head, query, key)) continue;
       const weight = weights[start + key] as number;
-      const before = Math.max(0, into[key] as number);
-      // Math.max and + both keep a NaN.
+      // Most hidden cells are 0 already; some sources leave other numbers there.
+      if (weight === 0 || isHidden(view, head, query, key)) continue;
+      const before = into[key] as number;
+      // Both keep a NaN.
       into[key] = combine === "max" ? Math.max(before, weight) : before + weight;
     }
   }
-  if (combine === "mean") {
-    for (let key = 0; key < keys; key++) if (into[key] !== -1) into[key] = (into[key] as number) / heads.length;
-  }
+  if (combine === "mean") for (let key = 0; key < keys; key++) into[key] = (into[key] as number) / heads.length;
   return into;
 }
 
@@ -92,7 +81,7 @@ export function strongestOf(row: Float32Array, top: number | null, threshold: nu
   return chosen;
 }
 
-export function selectLinks(view: HeadWeights, filter: LinkFilter): Links {
+export function selectLinks(view: AttentionView, filter: LinkFilter): Links {
   const { queries, keys } = view;
   const heads = filter.heads.filter((head) => head >= 0 && head < view.heads);
   const groups = filter.combine === "none" ? heads.map((head) => [head]) : heads.length > 0 ? [heads] : [];
