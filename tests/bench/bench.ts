@@ -1,108 +1,53 @@
-// npm run bench: medians of whole layers on this machine, as a table and as build/bench/results.json. It judges nothing.
-import { mkdirSync, writeFileSync } from "node:fs";
+// npm run bench (tools/bench.js builds and installs first): measures, adds the results to build/bench and prints them.
+import { writeFileSync } from "node:fs";
 import os from "node:os";
-import { fileURLToPath } from "node:url";
-import { cost, HeadscopeError, load, type MultiHeadAttention } from "headscope";
-import { plainAttention } from "./plain.ts";
+import { chooseCases } from "./cases.ts";
+import { startEngine } from "./engines.ts";
+import type { Result } from "./measure.ts";
+import { HELP, parseOptions } from "./options.ts";
+import { FOLDER, merge, readResults, writeResults } from "./results.ts";
+import { gflops, resultTable, shareOfLimit, short } from "./table.ts";
 
-interface Row {
-  case: string;
-  who: string;
-  medianMs: number;
-  runs: number;
-  gflops: number;
-}
-
-const SHAPES = [{ D: 8, H: 2, T: 4 }, ...[16, 64, 128, 256, 512].map((T) => ({ D: 768, H: 12, T }))];
-
-/** Numbers that look like activations; the same in every run. */
-function random(length: number, scale: number): Float32Array {
-  let state = 12345;
-  return Float32Array.from({ length }, () => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return (state / 2 ** 31 - 1) * scale;
-  });
-}
-
-/**
- * The median time of a call: at least five samples and half a second of them (three for what is slow), after as much
- * again to let the engine optimize. Short calls are timed in groups, since the clock has steps.
- */
-function measure(call: () => void): { medianMs: number; runs: number } {
-  const time = (group: number) => {
-    const begin = performance.now();
-    for (let i = 0; i < group; ++i) call();
-    return (performance.now() - begin) / group;
-  };
-  const first = time(1);
-  const group = Math.max(1, Math.ceil(1 / Math.max(first, 1e-4)));
-  const budget = 500;
-  for (const end = performance.now() + Math.min(budget, first * 20); performance.now() < end; ) time(group);
-  const samples: number[] = [];
-  const least = first > 300 ? 3 : 5;
-  for (const end = performance.now() + budget; samples.length < least || performance.now() < end; )
-    samples.push(time(group));
-  samples.sort((a, b) => a - b);
-  return { medianMs: samples[samples.length >> 1] as number, runs: samples.length * group };
-}
-
-const rows: Row[] = [];
-function record(name: string, who: string, flops: number, call: () => void): void {
-  const { medianMs, runs } = measure(call);
-  rows.push({ case: name, who, medianMs, runs, gflops: flops / medianMs / 1e6 });
-  process.stderr.write(`${name}, ${who}: ${medianMs.toPrecision(3)} ms\n`);
-}
-
-for (const variant of ["relaxed", "simd"] as const) {
-  let hs: Awaited<ReturnType<typeof load>>;
-  try {
-    hs = await load({ variant });
-  } catch (error) {
-    if (!(error instanceof HeadscopeError)) throw error;
-    process.stderr.write(`${variant} is left out: ${error.message}\n`);
-    continue;
+function progress(result: Result): void {
+  process.stderr.write(`${result.case}\n`);
+  for (const row of result.rows) {
+    const share = (100 * shareOfLimit(result, row)).toFixed(0);
+    process.stderr.write(
+      `  ${row.who.padEnd(30)} ${short(row.ms).padStart(8)} ms ${short(gflops(result, row)).padStart(6)} GFLOP/s ${share.padStart(3)} %\n`,
+    );
   }
-  for (const { D, H, T } of SHAPES) {
-    const config = { dModel: D, numHeads: H };
-    const square = random(D * D, 1 / Math.sqrt(D));
-    using layer: MultiHeadAttention = hs.multiHeadAttention(config, {
-      ...{ layout: "in-out", wq: square, wk: square, wv: square, wo: square },
+  for (const { who, why } of result.failures) process.stderr.write(`  ${who.padEnd(30)} left out: ${why}\n`);
+}
+
+async function main(): Promise<void> {
+  const options = parseOptions(process.argv.slice(2));
+  const cases = chooseCases(options.cases.length > 0 ? options.cases : ["tiny", "short", "middle", "long", "decode"]);
+  if (cases.length === 0) throw new Error(`no case is named ${options.cases.join(", ")}`);
+  const machine = os.cpus()[0]?.model ?? "unknown";
+  const measured: Result[] = [];
+  for (const name of options.engines) {
+    const engine = await startEngine(name);
+    // Results of "node" are kept under the name that this version has.
+    const id = name === "node" ? `node${process.versions.node.split(".")[0]}` : name;
+    process.stderr.write(`\n${engine.description}\n`);
+    const fresh: Result[] = [];
+    await engine.run({ engine: id, cases, quick: options.quick, who: options.who }, (result) => {
+      progress(result);
+      fresh.push(result);
+      // Kept as it comes: a run that is stopped has not been for nothing.
+      writeResults(merge(readResults(), { machine, engines: { [id]: engine.description }, results: [result] }));
     });
-    const x = { data: random(T * D, 1), shape: [1, T, D] };
-    const out = new Float32Array(T * D);
-    const flops = Number(cost.flops({ ...config, T }).total);
-    record(`D=${D} H=${H} T=${T}, output only`, variant, flops, () => layer.forward(x, { want: [], out }));
-    record(`D=${D} H=${H} T=${T}, with weights`, variant, flops, () => layer.forward(x, { want: ["weights"], out }));
+    measured.push(...fresh);
+    process.stdout.write(`\n${engine.description}, ${machine}, one thread. Medians; FLOPs of what the mask shows.\n\n`);
+    process.stdout.write(resultTable(fresh));
   }
-}
-for (const { D, H, T } of SHAPES) {
-  const config = { dModel: D, numHeads: H };
-  const square = random(D * D, 1 / Math.sqrt(D));
-  const weights = { wq: square, wk: square, wv: square, wo: square };
-  const x = random(T * D, 1);
-  const flops = Number(cost.flops({ ...config, T }).total);
-  record(`D=${D} H=${H} T=${T}, output only`, "plain JS", flops, () => plainAttention(x, T, config, weights));
+  writeFileSync(`${FOLDER}last.md`, resultTable(measured));
 }
 
-const machine = { cpu: os.cpus()[0]?.model ?? "unknown", node: process.versions.node, v8: process.versions.v8 };
-const names = [...new Set(rows.map((row) => row.case))];
-const who = [...new Set(rows.map((row) => row.who))];
-const short = (x: number) => (x >= 100 ? x.toFixed(0) : x.toPrecision(3));
-const cell = (name: string, each: string) => {
-  const row = rows.find((one) => one.case === name && one.who === each);
-  return row ? `${short(row.medianMs)} ms (${short(row.gflops)} GFLOP/s)` : "—";
-};
-const table = [
-  `Median of one call, one thread, Node.js ${machine.node}, ${machine.cpu}. FLOPs counted dense.`,
-  "",
-  `| | ${who.join(" | ")} |`,
-  `|---|${who.map(() => "---:|").join("")}`,
-  ...names.map((name) => `| ${name} | ${who.map((each) => cell(name, each)).join(" | ")} |`),
-  "",
-].join("\n");
-
-const folder = fileURLToPath(new URL("../../build/bench/", import.meta.url));
-mkdirSync(folder, { recursive: true });
-writeFileSync(`${folder}results.json`, `${JSON.stringify({ machine, rows }, null, 2)}\n`);
-writeFileSync(`${folder}results.md`, table);
-process.stdout.write(`\n${table}`);
+try {
+  if (process.argv.includes("--help")) process.stdout.write(HELP);
+  else await main();
+} catch (error) {
+  process.stderr.write(`bench: ${error instanceof Error ? error.message : error}\n`);
+  process.exitCode = 1;
+}

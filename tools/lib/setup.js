@@ -34,6 +34,15 @@ export async function installVocabularies() {
   await install(join(root, "tests/models/vocabularies"), "the vocabularies of the tokenizer tests");
 }
 
+/**
+ * What npm run bench measures against, and with `engines` newer Node.js programs and a driver for Firefox.
+ * @param {boolean} engines
+ */
+export async function installBench(engines) {
+  await install(join(root, "tests/bench/peers"), "the peers of the benchmark");
+  if (engines) await install(join(root, "tests/bench/engines"), "the engines of the benchmark");
+}
+
 async function install(/** @type {string} */ folder, /** @type {string} */ what) {
   if (dependenciesMatchLock(folder)) return;
   say(`Installing ${what} (npm ci)`);

@@ -1,0 +1,25 @@
+import type { Case } from "./cases.ts";
+import type { Problem } from "./problem.ts";
+
+/** [T, D], and [H, T, S] where the case asks for weights; arrays of JavaScript that the library no longer owns. */
+export interface Answer {
+  readonly output: Float32Array;
+  readonly weights?: Float32Array | undefined;
+}
+
+export interface Prepared {
+  /** The whole of what a user would do for one call, from arrays to arrays. */
+  run(): Answer | Promise<Answer>;
+  dispose(): void | Promise<void>;
+}
+
+/** Someone who can do the work of (some) cases. */
+export interface Contender {
+  readonly name: string;
+  /** Largest error of the output, relative to its largest number, that still counts as the same work. */
+  readonly tolerance: number;
+  /** Whether the case is done at all; what is not is left out of the table. */
+  takes(c: Case): boolean;
+  /** Weights packed, session made: what is not timed. */
+  prepare(problem: Problem): Promise<Prepared>;
+}

@@ -1,0 +1,168 @@
+import { type Case, flops } from "./cases.ts";
+import type { Answer, Contender, Prepared } from "./contender.ts";
+import { errorOf, expect } from "./expected.ts";
+import type { Limit } from "./limit.ts";
+import { makeProblem, type ProjectPast } from "./problem.ts";
+import { median, quantile, rotated } from "./statistics.ts";
+
+/** One contender in one case. */
+export interface Row {
+  readonly who: string;
+  /** Median time of a call, and the middle half of the rounds. */
+  readonly ms: number;
+  readonly low: number;
+  readonly high: number;
+  readonly calls: number;
+  /** Whether the machine had other work in most rounds, so that those had to count too. */
+  readonly disturbed: boolean;
+  /** Against float64: of the output relative to its largest number, of the weights as they are. */
+  readonly error: { readonly output: number; readonly weights: number };
+}
+
+/** One case in one engine: everything in it was measured in turns in one process, so it may be compared. */
+export interface Result {
+  readonly engine: string;
+  readonly case: string;
+  readonly flops: number;
+  readonly rounds: number;
+  /** GFLOP/s of multiply-adds in registers, medians of the same rounds. */
+  readonly limit: { readonly relaxed?: number; readonly simd?: number };
+  readonly rows: readonly Row[];
+  /** Who could not do it, or not right, and why. */
+  readonly failures: readonly { readonly who: string; readonly why: string }[];
+}
+
+export interface Effort {
+  readonly rounds: number;
+  /** Least milliseconds of a turn and of a contender's warm-up. */
+  readonly turn: number;
+  readonly warmUp: number;
+}
+
+export const EFFORT = {
+  quick: { rounds: 5, turn: 15, warmUp: 150 },
+  normal: { rounds: 11, turn: 30, warmUp: 400 },
+} as const satisfies Record<string, Effort>;
+
+/** Longer calls than this need no untimed call in front: weights that fell out of the caches are 1 % of them. */
+const LONG_MS = 40;
+/** What takes a second is measured in fewer rounds. */
+const SLOW_MS = 600;
+
+interface Entry {
+  readonly contender: Contender;
+  readonly prepared: Prepared;
+  readonly error: Row["error"];
+  group: number;
+  callMs: number;
+  readonly samples: { readonly ms: number; readonly quiet: boolean }[];
+}
+
+async function time(run: () => Answer | Promise<Answer>, calls: number): Promise<number> {
+  const begin = performance.now();
+  for (let i = 0; i < calls; ++i) {
+    const answer = run();
+    if (answer instanceof Promise) await answer;
+  }
+  return (performance.now() - begin) / calls;
+}
+
+/** Checks, warms up and then times contenders in turns. A turn is as many calls as fill it, after one that is not timed. */
+export async function measureCase(
+  engine: string,
+  c: Case,
+  contenders: readonly Contender[],
+  limits: { readonly relaxed?: Limit | undefined; readonly simd?: Limit | undefined },
+  projectPast: ProjectPast,
+  effort: Effort,
+): Promise<Result> {
+  const problem = makeProblem(c, projectPast);
+  const expected = expect(problem);
+  const failures: { who: string; why: string }[] = [];
+  const entries: Entry[] = [];
+  for (const contender of contenders) {
+    if (!contender.takes(c)) continue;
+    try {
+      const prepared = await contender.prepare(problem);
+      const error = errorOf(problem, expected, await prepared.run());
+      if (!(error.output <= contender.tolerance && error.weights <= contender.tolerance)) {
+        failures.push({ who: contender.name, why: `wrong by ${error.output} (weights ${error.weights})` });
+        await prepared.dispose();
+        continue;
+      }
+      entries.push({ contender, prepared, error, group: 1, callMs: 0, samples: [] });
+    } catch (error) {
+      failures.push({ who: contender.name, why: String(error instanceof Error ? error.message : error).slice(0, 200) });
+    }
+  }
+  for (const entry of entries) {
+    entry.callMs = await time(entry.prepared.run, 1);
+    const end = performance.now() + effort.warmUp;
+    do {
+      const calls = Math.max(1, Math.min(1000, Math.round(5 / entry.callMs)));
+      entry.callMs = await time(entry.prepared.run, calls);
+    } while (performance.now() < end);
+    entry.group = Math.max(1, Math.ceil(effort.turn / entry.callMs));
+  }
+  const chains = new Chains(limits);
+  const rounds = (entry: Entry) => (entry.callMs > SLOW_MS ? Math.min(3, effort.rounds) : effort.rounds);
+  const lacking = (entry: Entry) => entry.samples.filter((one) => one.quiet).length < rounds(entry);
+  for (let round = 0; round < 2 * effort.rounds && entries.some(lacking); ++round) {
+    for (const entry of rotated(entries, round)) {
+      if (!lacking(entry) || entry.samples.length >= 2 * rounds(entry)) continue;
+      if (entry.callMs < LONG_MS) await time(entry.prepared.run, 1);
+      const before = chains.quiet();
+      const ms = await time(entry.prepared.run, entry.group);
+      entry.samples.push({ ms, quiet: before && chains.quiet() });
+    }
+  }
+  for (const entry of entries) await entry.prepared.dispose();
+  return {
+    engine,
+    case: c.id,
+    flops: flops(c),
+    rounds: effort.rounds,
+    limit: chains.medians(),
+    rows: entries.map((entry) => rowOf(entry, rounds(entry))),
+    failures,
+  };
+}
+
+function rowOf({ contender, error, samples, group }: Entry, rounds: number): Row {
+  const quiet = samples.filter((one) => one.quiet);
+  const disturbed = quiet.length < rounds / 2;
+  const counted = (disturbed ? samples : quiet).map((one) => one.ms);
+  return {
+    ...{ who: contender.name, ms: median(counted), low: quantile(counted, 0.25), high: quantile(counted, 0.75) },
+    ...{ calls: counted.length * group, disturbed, error },
+  };
+}
+
+/** The chains of the limit between turns: they give the limit of the same minutes, and tell when others use the machine. */
+class Chains {
+  readonly #limits: Partial<Record<"relaxed" | "simd", Limit>>;
+  readonly #samples = { relaxed: [] as number[], simd: [] as number[] };
+  #turns = 0;
+
+  constructor(limits: { readonly relaxed?: Limit | undefined; readonly simd?: Limit | undefined }) {
+    this.#limits = { ...(limits.relaxed && { relaxed: limits.relaxed }), ...(limits.simd && { simd: limits.simd }) };
+  }
+
+  /** One measurement, of either chain in turn: whether it is as fast as it has been before. */
+  quiet(): boolean {
+    const kinds = Object.keys(this.#limits) as ("relaxed" | "simd")[];
+    // Two a turn, before and behind it: every chain gets either place.
+    const kind = kinds[(this.#turns + (this.#turns >> 1)) % kinds.length];
+    ++this.#turns;
+    const limit = kind && this.#limits[kind];
+    if (!limit) return true;
+    const samples = this.#samples[kind];
+    samples.push(limit.measure());
+    return (samples.at(-1) as number) >= 0.92 * quantile(samples, 0.9);
+  }
+
+  medians(): { relaxed?: number; simd?: number } {
+    const { relaxed, simd } = this.#samples;
+    return { ...(relaxed.length > 0 && { relaxed: median(relaxed) }), ...(simd.length > 0 && { simd: median(simd) }) };
+  }
+}

@@ -1,0 +1,52 @@
+import { parseArgs } from "node:util";
+
+export const ENGINES = ["node20", "node24", "node26", "chromium", "firefox"] as const;
+export type EngineName = (typeof ENGINES)[number] | "node";
+
+export interface Options {
+  /** `node` is the program that runs the bench. */
+  readonly engines: readonly EngineName[];
+  /** Ids or groups of cases. */
+  readonly cases: readonly string[];
+  readonly who: readonly string[];
+  readonly quick: boolean;
+}
+
+const list = (text: string | undefined): string[] =>
+  (text ?? "")
+    .split(",")
+    .map((each) => each.trim())
+    .filter(Boolean);
+
+export const HELP = `npm run bench -- [options]
+  --engine node20,node24,node26,chromium,firefox or all   default: this Node.js
+  --cases tiny,short,middle,long,decode,grouped, an id or its beginning as "D768 T128*"   default: the first five
+  --who relaxed,ORT    only contenders whose names begin so
+  --quick              fewer and shorter rounds
+  --kernels            products, exp, softmax on their own
+`;
+
+/** @throws an Error for the user where something is not known. */
+export function parseOptions(args: readonly string[]): Options {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      engine: { type: "string" },
+      cases: { type: "string" },
+      who: { type: "string" },
+      quick: { type: "boolean", default: false },
+    },
+  });
+  const named = list(values.engine);
+  const engines = named.includes("all") ? [...ENGINES] : named;
+  for (const engine of engines) {
+    if (![...ENGINES, "node"].includes(engine))
+      throw new Error(`there is no engine ${engine}; known: ${ENGINES.join(", ")}`);
+  }
+  return {
+    engines: engines.length > 0 ? (engines as EngineName[]) : ["node"],
+    cases: list(values.cases),
+    who: list(values.who),
+    quick: values.quick,
+  };
+}
