@@ -6,8 +6,9 @@ import { must, root, run, StepError, say } from "./process.js";
 /**
  * @param {"wasm-simd" | "wasm-relaxed" | "native"} preset
  * @param {import("./setup.js").Environment} env
+ * @param {readonly string[]} [targets] other than everything that is built by default
  */
-export async function cmakeBuild(preset, env) {
+export async function cmakeBuild(preset, env, targets = []) {
   const folder = join(root, "build", preset);
   const stamp = join(folder, "tools.json");
   const tools = JSON.stringify(env, null, 2);
@@ -37,7 +38,7 @@ export async function cmakeBuild(preset, env) {
     : "";
 
   // Ninja speaks only when it has something to do.
-  await must(`building ${preset}${hint}`, ninja, ["-C", folder], {
+  await must(`building ${preset}${hint}`, ninja, ["-C", folder, ...targets], {
     env: { ...env, NINJA_STATUS: `${preset} [%f/%t] ` },
     onLine: (line) => {
       if (/^ninja: |^-- |Re-checking globbed|Re-running CMake|^cache:INFO/.test(line)) return;
