@@ -22,7 +22,7 @@ function closure(entry: string, seen = new Set<string>()): Set<string> {
 
 test("npm pack ships the modules, both builds, declarations and the usual papers, and nothing else", () => {
   const expected =
-    /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|dist\/((index|core|models|inspect|cli|relaxed|chunk-\w+)\.js|(simd|relaxed)\.wasm|[\w/-]+\.d\.ts|tokenizers\.LICENSE\.txt))$/;
+    /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|dist\/((index|core|models|inspect|worker|worker-script|cli|relaxed|chunk-\w+)\.js|(simd|relaxed)\.wasm|[\w/-]+\.d\.ts|tokenizers\.LICENSE\.txt))$/;
   assert.deepEqual(
     files.filter((file) => !expected.test(file)),
     [],
@@ -40,12 +40,12 @@ test("the version is the same in package.json, in the facade and in both modules
   }
 });
 
-test("the package has no dependencies and no side effects, and asks for Node.js 20", () => {
+test("the package has no dependencies, no side effects but those of the worker's script, and asks for Node.js 20", () => {
   const { dependencies, peerDependencies, sideEffects, engines, license } = JSON.parse(text("package.json"));
   assert.deepEqual({ dependencies, peerDependencies }, { dependencies: undefined, peerDependencies: undefined });
   assert.deepEqual(
     { sideEffects, engines, license },
-    { sideEffects: false, engines: { node: ">=20" }, license: "MIT" },
+    { sideEffects: ["./dist/worker-script.js"], engines: { node: ">=20" }, license: "MIT" },
   );
 });
 

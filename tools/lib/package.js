@@ -61,6 +61,7 @@ async function bundle(/** @type {string} */ outdir) {
       core: "bindings/core.ts",
       models: "bindings/models/index.ts",
       inspect: "bindings/inspect/index.ts",
+      worker: "bindings/worker/index.ts",
       relaxed: "bindings/generated/relaxed-bytes.js",
     },
     outdir,
@@ -68,6 +69,19 @@ async function bundle(/** @type {string} */ outdir) {
     splitting: true,
     chunkNames: "[name]-[hash]",
     format: "esm",
+    platform: "neutral",
+    target: "es2022",
+    minify: true,
+    legalComments: "none",
+    logLevel: "warning",
+  });
+  // The worker's script is one file without imports, so that every bundler can take it and every host can serve a copy.
+  await esbuild.build({
+    absWorkingDir: root,
+    entryPoints: { "worker-script": "bindings/worker/script.ts" },
+    outdir,
+    bundle: true,
+    format: "iife",
     platform: "neutral",
     target: "es2022",
     minify: true,
@@ -114,7 +128,8 @@ async function declare(/** @type {string} */ outdir) {
       visit(join(dirname(file), `${specifier}.d.ts`));
     }
   };
-  for (const entry of ["index.d.ts", "core.d.ts", "models/index.d.ts", "inspect/index.d.ts"]) visit(join(types, entry));
+  const entries = ["index", "core", "models/index", "inspect/index", "worker/index", "worker/script"];
+  for (const entry of entries) visit(join(types, `${entry}.d.ts`));
   for (const file of wanted) cpSync(file, join(outdir, relative(types, file)));
 }
 
