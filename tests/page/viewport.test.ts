@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { digitsFor, labelStep, layoutHeat } from "../../web/elements/heat-layout.js";
+import { digitsFor, labelStep, layoutHeat } from "../../web/elements/heat/layout.js";
 import {
   cellAt,
   cellSize,

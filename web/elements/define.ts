@@ -3,10 +3,13 @@
  * and bundlers drop imports that nothing is taken from.
  */
 
+import { HeadHeatmap } from "./head-heatmap.js";
 import type { ScopeElement } from "./scope-element.js";
 
 /** Tag names and their classes; each element adds itself here. */
-export const elements = {} as const satisfies Readonly<Record<string, new () => ScopeElement>>;
+export const elements = { "head-heatmap": HeadHeatmap } as const satisfies Readonly<
+  Record<string, new () => ScopeElement>
+>;
 
 export type ElementName = keyof typeof elements;
 

@@ -10,8 +10,8 @@ export function formatWeight(weight: number, hidden = false): string {
 }
 
 /** Inside a cell of the matrix, where three digits (or two) must do; "·" stands for less than they can show. */
-export function formatCell(weight: number, digits: 2 | 3): string {
-  if (Number.isNaN(weight)) return "NaN";
+export function formatCell(weight: number, digits: 2 | 3 | 4): string {
+  if (digits === 4 || Number.isNaN(weight)) return formatWeight(weight);
   if (weight < 0.5 * 10 ** -digits) return "·";
   if (digits === 3) return weight.toFixed(3);
   // In a narrow cell the leading zero goes: ".43", and "1" for what rounds to it.

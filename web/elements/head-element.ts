@@ -2,6 +2,7 @@
 
 import type { AttentionView, Spot } from "./attention-view.js";
 import { readHeads, type TensorLike } from "./head-data.js";
+import { type Ramp, ramp } from "./ramp.js";
 import { type HeatScale, isScale } from "./scale.js";
 import { type Reason, ScopeElement } from "./scope-element.js";
 import { problems } from "./strings.js";
@@ -212,6 +213,11 @@ export abstract class HeadElement extends ScopeElement {
       this.showProblem(this.said);
     }
     if (this.shownView) this.renderView(this.shownView, reasons);
+  }
+
+  /** The colours of the present theme, from the paper of the place. Asks for styles: keep it from one look to the next. */
+  protected currentRamp(): Ramp {
+    return ramp(this.shown, this.paper() ?? undefined);
   }
 
   /** The pointer is over a place, or has left (null). */

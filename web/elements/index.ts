@@ -9,6 +9,7 @@ export type { Spot } from "./attention-view.js";
 export { defineElements, type ElementName } from "./define.js";
 export type { TensorLike } from "./head-data.js";
 export { type AblateDetail, HeadElement, type SpotDetail } from "./head-element.js";
+export { HeadHeatmap } from "./head-heatmap.js";
 export type { HeatScale } from "./scale.js";
 export { ScopeElement } from "./scope-element.js";
 export { ViewState, type ViewValues } from "./view-state.js";

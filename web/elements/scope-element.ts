@@ -9,8 +9,11 @@ import type { Language, Words } from "./strings.js";
 import { inheritedLanguage, phrase } from "./strings.js";
 import { type Theme, themeOf } from "./theme.js";
 
-/** Why an element draws: new data, another look (theme, language, scale …), another size, another place looked at. */
-export type Reason = "data" | "look" | "size" | "state";
+/**
+ * Why an element draws: new data, another look (theme, language, scale …), another size, another part in view (zoomed,
+ * scrolled), another place looked at.
+ */
+export type Reason = "data" | "look" | "size" | "view" | "state";
 
 // Servers import the elements too, to render a page that holds them; there is nothing to extend there.
 const Base = (globalThis.HTMLElement ?? class {}) as typeof HTMLElement;
@@ -31,7 +34,7 @@ export abstract class ScopeElement extends Base {
   private readonly probe = el("i", { class: "probe" });
   private readonly problemLine = el("p", { class: "problem", part: "problem", role: "alert", hidden: true });
   private reasons = new Set<Reason>();
-  private frame = 0;
+  private pendingFrame = 0;
   private drawn: Promise<void> = Promise.resolve();
   private tell: (() => void) | null = null;
   private shownTheme: Theme | null = null;
@@ -105,11 +108,11 @@ export abstract class ScopeElement extends Base {
   /** Asks for one drawing in the next frame. */
   protected invalidate(...reasons: readonly Reason[]): void {
     for (const reason of reasons) this.reasons.add(reason);
-    if (this.frame !== 0 || !this.isConnected) return;
+    if (this.pendingFrame !== 0 || !this.isConnected) return;
     this.drawn = new Promise((done) => {
       this.tell = done;
     });
-    this.frame = requestAnimationFrame(() => this.draw());
+    this.pendingFrame = requestAnimationFrame(() => this.draw());
   }
 
   /** The theme of the present drawing. */
@@ -126,6 +129,23 @@ export abstract class ScopeElement extends Base {
     return phrase(this.speaks, words, values);
   }
 
+  /** What is behind the cells, as #rrggbb; null where a page gave a colour that is not opaque. Asks for styles. */
+  protected paper(): string | null {
+    const found = /^rgb\((\d+), (\d+), (\d+)\)$/.exec(getComputedStyle(this.probe).backgroundColor);
+    return (
+      found &&
+      `#${found
+        .slice(1)
+        .map((channel) => Number(channel).toString(16).padStart(2, "0"))
+        .join("")}`
+    );
+  }
+
+  /** A colour or font of the sheet, `"pick"` for --_pick. Asks for styles. */
+  protected styleOf(name: string): string {
+    return getComputedStyle(this.base).getPropertyValue(`--_${name}`).trim();
+  }
+
   /** Shows what is wrong with what was set, above the last good picture; null takes it away. */
   protected showProblem(message: string | null): void {
     setText(this.problemLine, message ?? "");
@@ -138,7 +158,7 @@ export abstract class ScopeElement extends Base {
   }
 
   private draw(): void {
-    this.frame = 0;
+    this.pendingFrame = 0;
     const tell = this.tell;
     this.tell = null;
     try {
@@ -155,7 +175,7 @@ export abstract class ScopeElement extends Base {
     const reasons = this.reasons;
     this.reasons = new Set();
     // Asking for styles costs a layout: not at every move of the pointer.
-    if (reasons.size > 1 || !reasons.has("state")) {
+    if ([...reasons].some((reason) => reason !== "state" && reason !== "view")) {
       const theme = this.theme || themeOf(this);
       if (theme !== this.shownTheme) {
         this.shownTheme = theme;

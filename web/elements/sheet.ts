@@ -73,6 +73,7 @@ export const BASE = `
   font-family: var(--_sans);
   font-variant-numeric: tabular-nums;
   text-align: start;
+  direction: ltr;
 }
 .hs.dark {
   ${properties(DARK)}
@@ -94,6 +95,11 @@ export const BASE = `
 }
 .soft {
   color: var(--_soft);
+}
+.hatch {
+  background: repeating-linear-gradient(135deg, var(--_hatch-line) 0 1px, var(--_hatch) 1px 5px);
+  -webkit-print-color-adjust: exact;
+  print-color-adjust: exact;
 }
 .live {
   position: absolute;
@@ -119,6 +125,7 @@ export const BASE = `
   visibility: hidden;
   pointer-events: none;
   color: CanvasText;
+  background: var(--_paper);
   transition: color 1ms;
 }
 `;

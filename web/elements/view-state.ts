@@ -28,43 +28,43 @@ const DEFAULTS: ViewValues = { layer: 0, heads: [0], query: null, key: null, pin
  * elements draw at the next frame.
  */
 export class ViewState extends EventTarget implements ViewValues {
-  #values: ViewValues;
+  private current: ViewValues;
 
   constructor(values: Partial<ViewValues> = {}) {
     super();
-    this.#values = { ...DEFAULTS, ...values };
+    this.current = { ...DEFAULTS, ...values };
   }
 
   get layer(): number {
-    return this.#values.layer;
+    return this.current.layer;
   }
   get heads(): readonly number[] {
-    return this.#values.heads;
+    return this.current.heads;
   }
   get query(): number | null {
-    return this.#values.query;
+    return this.current.query;
   }
   get key(): number | null {
-    return this.#values.key;
+    return this.current.key;
   }
   get pinned(): Spot | null {
-    return this.#values.pinned;
+    return this.current.pinned;
   }
   get off(): ReadonlySet<number> {
-    return this.#values.off;
+    return this.current.off;
   }
 
   /** Everything at once, for saving. */
   get values(): ViewValues {
-    return this.#values;
+    return this.current;
   }
 
   /** Changes some fields; what is equal to the present value changes nothing and tells nobody. */
   set(change: Partial<ViewValues>): void {
-    const next = { ...this.#values, ...change };
+    const next = { ...this.current, ...change };
     const names = Object.keys(DEFAULTS) as (keyof ViewValues)[];
-    if (names.every((name) => same(next[name], this.#values[name]))) return;
-    this.#values = next;
+    if (names.every((name) => same(next[name], this.current[name]))) return;
+    this.current = next;
     this.dispatchEvent(new Event("change"));
   }
 

@@ -1,6 +1,6 @@
 /** Where the parts of a heatmap stand, as arithmetic; lengths in CSS pixels. */
 
-import type { Plot } from "./viewport.js";
+import type { Plot } from "../viewport.js";
 
 export interface HeatLayout {
   readonly plot: Plot;

@@ -1,0 +1,87 @@
+/** Pointers and wheel on the box of a heatmap, told apart: looking, tapping, dragging, pinching. */
+
+export interface GestureTarget {
+  /** Pixels inside the box. `touch`: there is no pointer that could hover. */
+  look(x: number, y: number): void;
+  leave(): void;
+  click(x: number, y: number, touch: boolean): void;
+  pan(dx: number, dy: number): void;
+  zoom(factor: number, x: number, y: number): void;
+  /** Whether dragging pans: at full view a finger scrolls the page. */
+  readonly pannable: boolean;
+}
+
+/** A pointer that moves no further than this between down and up has clicked. */
+const STILL = 4;
+
+interface Place {
+  readonly x: number;
+  readonly y: number;
+}
+
+export function listenToGestures(box: HTMLElement, target: GestureTarget): void {
+  const down = new Map<number, Place>();
+  let travelled = 0;
+  let touch = false;
+
+  const place = (event: MouseEvent): Place => {
+    const { left, top } = box.getBoundingClientRect();
+    return { x: event.clientX - left, y: event.clientY - top };
+  };
+
+  box.addEventListener("pointerdown", (event) => {
+    touch = event.pointerType === "touch";
+    if (event.button !== 0) return;
+    if (down.size === 0) travelled = 0;
+    down.set(event.pointerId, place(event));
+  });
+
+  box.addEventListener("pointermove", (event) => {
+    const now = place(event);
+    const before = down.get(event.pointerId);
+    if (!before) {
+      if (event.pointerType !== "touch") target.look(now.x, now.y);
+      return;
+    }
+    const [dx, dy] = [now.x - before.x, now.y - before.y];
+    const other = [...down].find(([id]) => id !== event.pointerId)?.[1];
+    if (other) {
+      travelled = Infinity;
+      const apart = (a: Place) => Math.hypot(a.x - other.x, a.y - other.y);
+      target.pan(dx / 2, dy / 2);
+      target.zoom(apart(now) / Math.max(1, apart(before)), (now.x + other.x) / 2, (now.y + other.y) / 2);
+    } else if (target.pannable) {
+      travelled += Math.hypot(dx, dy);
+      // A hand is never quite still: what is no drag yet must not move the cell away from under the click.
+      if (travelled <= STILL) return;
+      if (!box.hasPointerCapture(event.pointerId)) box.setPointerCapture(event.pointerId);
+      target.pan(dx, dy);
+    }
+    down.set(event.pointerId, now);
+  });
+
+  for (const type of ["pointerup", "pointercancel"] as const) {
+    box.addEventListener(type, (event) => down.delete(event.pointerId));
+  }
+  box.addEventListener("pointerleave", (event) => {
+    if (!box.hasPointerCapture(event.pointerId)) down.delete(event.pointerId);
+    if (event.pointerType !== "touch") target.leave();
+  });
+  box.addEventListener("click", (event) => {
+    const { x, y } = place(event);
+    if (travelled <= STILL) target.click(x, y, touch);
+    travelled = 0;
+  });
+  box.addEventListener(
+    "wheel",
+    (event) => {
+      // A pinch on a touchpad comes as a wheel with Ctrl. Without it the page scrolls, as over any other figure.
+      if (!event.ctrlKey) return;
+      event.preventDefault();
+      const { x, y } = place(event);
+      const pixels = event.deltaMode === WheelEvent.DOM_DELTA_PIXEL ? event.deltaY : event.deltaY * 16;
+      target.zoom(Math.exp(-Math.max(-60, Math.min(60, pixels)) / 100), x, y);
+    },
+    { passive: false },
+  );
+}
