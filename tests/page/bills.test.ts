@@ -39,15 +39,15 @@ test("presets have the sizes of their papers: D / H is the width of a head", () 
 });
 
 test("C1: parameters are 4D² whatever H is", () => {
-  assert.equal(bills(of("transformer-base"), cost).parameters, 1_048_576n);
-  assert.deepEqual(bills(of("transformer-base"), cost).matrices, [262_144n, 262_144n, 262_144n, 262_144n]);
+  assert.equal(bills(of("transformer-base"), cost).layer?.parameters, 1_048_576n);
+  assert.deepEqual(bills(of("transformer-base"), cost).layer?.matrices, [262_144n, 262_144n, 262_144n, 262_144n]);
   for (const [numHeads, headDim] of [
     [8, 512],
     [32, 128],
     [128, 32],
   ] as const) {
     const found = bills(of("gpt3-6.7b", { numHeads, numKVHeads: numHeads, headDim }), cost);
-    assert.equal(found.parameters, 67_108_864n);
+    assert.equal(found.layer?.parameters, 67_108_864n);
   }
 });
 
@@ -55,8 +55,8 @@ test("C2 and C3: at n = D = 4096 the FLOPs stay, the scores grow with H up to th
   const scores = [8, 32, 128].map((numHeads) => {
     const headDim = 4096 / numHeads;
     const found = bills(of("gpt3-6.7b", { numHeads, numKVHeads: numHeads, headDim, tokens: 4096 }), cost);
-    assert.equal(found.attentionFlops, 274_877_906_944n);
-    assert.equal(found.causalFlops, 137_438_953_472n);
+    assert.equal(found.layer?.attentionFlops, 274_877_906_944n);
+    assert.equal(found.layer?.causalFlops, 137_438_953_472n);
     return found.scoreBytes;
   });
   assert.deepEqual(scores, [268_435_456n, 1_073_741_824n, 4_294_967_296n]);
@@ -65,10 +65,27 @@ test("C2 and C3: at n = D = 4096 the FLOPs stay, the scores grow with H up to th
 
 test("E2: keys and values of a token", () => {
   const llama = bills(of("llama3-8b"), cost);
-  assert.deepEqual([llama.cacheNumbers, llama.cacheBytes, llama.fullCacheBytes], [65_536n, 131_072n, 524_288n]);
+  assert.deepEqual([llama.cacheNumbers, llama.cacheBytes], [65_536n, 131_072n]);
+  const full = bills(of("llama3-8b", { numKVHeads: 32 }), cost);
+  assert.deepEqual([full.cacheNumbers, full.cacheBytes], [262_144n, 524_288n]);
   assert.equal(fraction(8, 32), "1/4");
   assert.equal(bills(of("gpt2-small"), cost).cacheNumbers, 18_432n);
   assert.equal(llama.cacheTotal, 131_072n * 8192n);
+});
+
+test("bills() of heads that cannot share K/V heads evenly has no layer, and the bills that need none", () => {
+  const found = bills(of("llama3-8b", { numKVHeads: 5, tokens: 4096 }), cost);
+  assert.equal(found.layer, null);
+  assert.equal(found.scoreBytes, 1_073_741_824n);
+  assert.equal(found.cacheNumbers, BigInt(2 * 5 * 128 * 32));
+});
+
+test("bills() of a layer with unusual widths", () => {
+  const unusual = { valueHeadDim: 16, outDim: 100 };
+  const found = bills(of("gpt2-small", { unusual }), cost);
+  const D = 768n;
+  assert.deepEqual(found.layer?.matrices, [D * D, D * D, D * 192n, 192n * 100n]);
+  assert.equal(found.cacheNumbers, BigInt(12 * 12 * (64 + 16)));
 });
 
 test("findings() explains sizes that do not divide, with what would", () => {

@@ -3,13 +3,21 @@
  * and bundlers drop imports that nothing is taken from.
  */
 
+import { CostBills } from "./cost-bills.js";
+import { HeadGrid } from "./head-grid.js";
 import { HeadHeatmap } from "./head-heatmap.js";
 import type { ScopeElement } from "./scope-element.js";
+import { ShapeTrace } from "./shape-trace.js";
+import { TokenStrip } from "./token-strip.js";
 
 /** Tag names and their classes; each element adds itself here. */
-export const elements = { "head-heatmap": HeadHeatmap } as const satisfies Readonly<
-  Record<string, new () => ScopeElement>
->;
+export const elements = {
+  "cost-bills": CostBills,
+  "head-grid": HeadGrid,
+  "head-heatmap": HeadHeatmap,
+  "shape-trace": ShapeTrace,
+  "token-strip": TokenStrip,
+} as const satisfies Readonly<Record<string, new () => ScopeElement>>;
 
 export type ElementName = keyof typeof elements;
 

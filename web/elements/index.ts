@@ -6,10 +6,14 @@
  */
 
 export type { Spot } from "./attention-view.js";
+export { CostBills, type CostConfig } from "./cost-bills.js";
 export { defineElements, type ElementName } from "./define.js";
 export type { TensorLike } from "./head-data.js";
 export { type AblateDetail, HeadElement, type SpotDetail } from "./head-element.js";
+export { type HeadCaption, HeadGrid } from "./head-grid.js";
 export { HeadHeatmap } from "./head-heatmap.js";
 export type { HeatScale } from "./scale.js";
 export { ScopeElement } from "./scope-element.js";
+export { ShapeTrace } from "./shape-trace.js";
+export { TokenStrip } from "./token-strip.js";
 export { ViewState, type ViewValues } from "./view-state.js";

@@ -13,6 +13,8 @@ export interface Sizes {
   readonly tokens: number;
   readonly layers: number;
   readonly bytesPerElement: number;
+  /** Widths that are not the usual ones: of a layer that has them, with no control of their own. */
+  readonly unusual?: Pick<AttentionConfig, "valueHeadDim" | "keyDim" | "valueDim" | "outDim">;
 }
 
 /** All that 32-bit WebAssembly can address. */
@@ -38,44 +40,52 @@ export const LIMITS = {
 export type SizeName = keyof typeof LIMITS;
 
 export interface Bills {
-  /** Of one layer. */
-  readonly parameters: bigint;
-  /** W_Q, W_K, W_V, W_O. */
-  readonly matrices: readonly [bigint, bigint, bigint, bigint];
-  /** Of one layer and one sequence: everything, and QKᵀ with weights × V alone, dense and causal. */
-  readonly flops: bigint;
-  readonly attentionFlops: bigint;
-  readonly causalFlops: bigint;
-  /** Of one layer and one sequence. */
+  /** Null where heads cannot share K/V heads evenly: there is no such layer. */
+  readonly layer: LayerBills | null;
+  /** H · T² numbers: of one layer and one sequence. */
   readonly scoreBytes: bigint;
   /** Of all layers, for one token. */
   readonly cacheNumbers: bigint;
   readonly cacheBytes: bigint;
-  /** The same with as many K/V heads as heads. */
-  readonly fullCacheBytes: bigint;
   /** Of all layers, for the whole sequence. */
   readonly cacheTotal: bigint;
 }
 
+/** Of one layer and one sequence. */
+export interface LayerBills {
+  /** W_Q, W_K, W_V, W_O. */
+  readonly matrices: readonly [bigint, bigint, bigint, bigint];
+  readonly parameters: bigint;
+  /** QKᵀ and weights × V; with the causal half left out; with all projections. */
+  readonly attentionFlops: bigint;
+  readonly causalFlops: bigint;
+  readonly flops: bigint;
+}
+
 export function bills(sizes: Sizes, functions: CostFunctions): Bills {
-  const { dModel, numHeads, numKVHeads, headDim, tokens, layers, bytesPerElement } = sizes;
-  const config: AttentionConfig = { dModel, numHeads, numKVHeads, headDim };
+  const { dModel, numHeads, numKVHeads, headDim, tokens, layers, bytesPerElement, unusual } = sizes;
+  const config: AttentionConfig = { dModel, numHeads, numKVHeads, headDim, ...unusual };
+  const { valueHeadDim } = { ...unusual };
+  const cache = functions.kvCache({ layers, numKVHeads, headDim, valueHeadDim, bytesPerElement, tokens });
+  return {
+    layer: numHeads % numKVHeads === 0 ? layerBills(config, tokens, functions) : null,
+    scoreBytes: functions.scoreBytes({ numHeads, T: tokens, bytesPerElement }),
+    cacheNumbers: cache.elementsPerToken,
+    cacheBytes: cache.bytesPerToken,
+    cacheTotal: cache.total,
+  };
+}
+
+function layerBills(config: AttentionConfig, tokens: number, functions: CostFunctions): LayerBills {
   const { wq, wk, wv, wo, total: parameters } = functions.parameters(config);
   const dense = functions.flops({ ...config, T: tokens });
   const causal = functions.flops({ ...config, T: tokens, causal: true });
-  const cache = (heads: number) => functions.kvCache({ layers, numKVHeads: heads, headDim, bytesPerElement, tokens });
-  const own = cache(numKVHeads);
   return {
-    parameters,
     matrices: [wq, wk, wv, wo],
-    flops: dense.total,
+    parameters,
     attentionFlops: dense.scores + dense.context,
     causalFlops: causal.scores + causal.context,
-    scoreBytes: functions.scoreBytes({ numHeads, T: tokens, bytesPerElement }),
-    cacheNumbers: own.elementsPerToken,
-    cacheBytes: own.bytesPerToken,
-    fullCacheBytes: cache(numHeads).bytesPerToken,
-    cacheTotal: own.total,
+    flops: dense.total,
   };
 }
 
