@@ -19,7 +19,7 @@ function view(heads: number, queries: number, keys: number, weight: (cell: numbe
 
 function encode(from: AttentionView, head = 0): Uint16Array {
   const codes = new Uint16Array(from.queries * from.keys);
-  encodeHead(from, head, rampPlace("unit", 1), evenShares(from, head), codes);
+  encodeHead(from, head, "unit", 1, codes);
   return codes;
 }
 
@@ -45,6 +45,22 @@ test("encodeHead() takes a mask for every head, or one for all", () => {
   const two = view(2, 1, 2, () => 1);
   assert.deepEqual([...encode({ ...two, hidden: Uint8Array.of(0, 1) }, 1)], [256, 0]);
   assert.deepEqual([...encode({ ...two, hidden: Uint8Array.of(0, 1, 1, 0) }, 1)], [0, 256]);
+});
+
+test("encodeHead() places each weight where its scale does, also outside 0 to 1", () => {
+  const weights = [0, 1e-9, 1e-4, 0.003, 0.25, 0.5, 0.9, 1, 1.5, -0.2, Number.NaN, Number.POSITIVE_INFINITY];
+  const from = view(1, 2, 6, (cell) => weights[cell] as number);
+  for (const scale of SCALES) {
+    const top = scale === "head" ? 0.8 : 1;
+    const codes = new Uint16Array(12);
+    encodeHead(from, 0, scale, top, codes);
+    const place = rampPlace(scale, top);
+    const wanted = [...from.weights].map((weight) => {
+      const at = place(weight, 1 / 6);
+      return Number.isNaN(at) ? NAN_CODE : 1 + Math.round(at * 255);
+    });
+    assert.deepEqual([...codes], wanted, scale);
+  }
 });
 
 test("codeWords() makes hidden cells transparent", () => {

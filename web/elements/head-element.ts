@@ -223,7 +223,7 @@ export abstract class HeadElement extends ScopeElement {
   /** The pointer is over a place, or has left (null). */
   protected preview(spot: Spot | null, head = this.shownHead): void {
     const detail: SpotDetail = { head, query: spot?.query ?? null, key: spot?.key ?? null };
-    if (this.tellOthers("preview", detail)) this.viewState.preview(spot);
+    if (this.announce("preview", detail)) this.viewState.preview(spot);
   }
 
   /** A place is picked; picking what is pinned already, or null, lets go of it. */
@@ -231,15 +231,16 @@ export abstract class HeadElement extends ScopeElement {
     const { pinned } = this.viewState;
     const next = spot && pinned?.query === spot.query && pinned.key === spot.key ? null : spot;
     const detail: SpotDetail = { head, query: next?.query ?? null, key: next?.key ?? null };
-    if (this.tellOthers("pick", detail)) this.viewState.pin(next);
+    if (this.announce("pick", detail)) this.viewState.pin(next);
   }
 
   /** A head is switched off or on. */
   protected ablate(head: number, off: boolean): void {
-    if (this.tellOthers("ablate", { head, off } satisfies AblateDetail)) this.viewState.ablate(head, off);
+    if (this.announce("ablate", { head, off } satisfies AblateDetail)) this.viewState.ablate(head, off);
   }
 
-  private tellOthers(type: string, detail: SpotDetail | AblateDetail): boolean {
+  /** Tells the page; false when somebody prevented what follows. */
+  protected announce(type: string, detail: SpotDetail | AblateDetail): boolean {
     return this.dispatchEvent(new CustomEvent(type, { detail, bubbles: true, composed: true, cancelable: true }));
   }
 

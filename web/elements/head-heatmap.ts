@@ -14,7 +14,7 @@ import { HEAT_STYLE } from "./heat/style.js";
 import { heatWords as words } from "./heat/words.js";
 import type { Ramp } from "./ramp.js";
 import { encodeHead } from "./raster.js";
-import { evenShares, type HeatScale, rampPlace, scaleTop } from "./scale.js";
+import { type HeatScale, scaleTop } from "./scale.js";
 import type { Reason } from "./scope-element.js";
 import { phraseNodes, type Words } from "./strings.js";
 import { labelText, tokenNode } from "./token-label.js";
@@ -26,6 +26,8 @@ const MAP_ABOVE = 64;
 const SMALL_CELL = 20;
 /** Longest side of the box without --hs-max-plot: what is larger does not fit a screen. */
 const MAX_PLOT = 720;
+/** The legend does not get narrower with a small matrix. */
+const NARROWEST_FOOT = 440;
 /** A touch on the minimap of the whole zooms to cells of this size. */
 const READABLE = 24;
 /** Labels are measured up to this many, spread over the axis. */
@@ -186,6 +188,8 @@ export class HeadHeatmap extends HeadElement {
     place(this.columns.node, { left, top: 0, width: plot.width, height: top });
     place(this.rows.node, { left: 0, top, width: layout.rowLabel, height: plot.height });
     this.columns.node.classList.toggle("steep", layout.slant > 45);
+    // Beside a matrix on a wide page, and not at the other end of it.
+    setStyle(this.foot, "max-width", `${Math.max(NARROWEST_FOOT, left + Math.ceil(plot.width))}px`);
     setStyle(this.matrix, "height", `${Math.ceil(top + plot.height + 2)}px`);
     setText(this.corner, this.say(words.axes));
     return layout;
@@ -213,9 +217,8 @@ export class HeadHeatmap extends HeadElement {
     const { scale, shownHead: head, encoding } = this;
     if (encoding?.view === view && encoding.head === head && encoding.scale === scale) return encoding;
     const top = scaleTop(view, head, scale);
-    const even = evenShares(view, head);
     const codes = new Uint16Array(view.queries * view.keys);
-    encodeHead(view, head, rampPlace(scale, top), even, codes);
+    encodeHead(view, head, scale, top, codes);
     const version = (encoding?.version ?? 0) + 1;
     this.encoding = { view, head, scale, codes, top, hasHidden: codes.includes(0), version };
     return this.encoding;

@@ -1,6 +1,6 @@
 /** From a weight to its place on the colour ramp. All scales are monotone, start at 0 and have no ink for no weight. */
 
-import { type AttentionView, domainTop, isHidden } from "./attention-view.js";
+import { type AttentionView, domainTop } from "./attention-view.js";
 
 /**
  * - `"unit"`: 0 to 1, the same for all heads.
@@ -49,12 +49,16 @@ export function scaleTop(view: AttentionView, head: number, scale: HeatScale): n
 }
 
 /** The even share of each row: 1 / visible keys, and 1 for a row that sees none. */
-export function evenShares(view: AttentionView, head: number): Float32Array {
-  const shares = new Float32Array(view.queries);
-  for (let query = 0; query < view.queries; query++) {
-    let visible = 0;
-    for (let key = 0; key < view.keys; key++) if (!isHidden(view, head, query, key)) visible++;
-    shares[query] = 1 / Math.max(1, visible);
+export function evenShares({ queries, keys, weights, scores, hidden }: AttentionView, head: number): Float32Array {
+  const shares = new Float32Array(queries);
+  const start = head * queries * keys;
+  const hiddenStart = hidden && hidden.length === weights.length ? start : 0;
+  for (let query = 0; query < queries; query++) {
+    let unseen = 0;
+    for (let cell = query * keys; cell < (query + 1) * keys; cell++) {
+      if (hidden ? hidden[hiddenStart + cell] !== 0 : scores !== null && scores[start + cell] === -Infinity) unseen++;
+    }
+    shares[query] = 1 / Math.max(1, keys - unseen);
   }
   return shares;
 }

@@ -1,0 +1,334 @@
+import type { AttentionView } from "./attention-view.js";
+import { el, pixelRatio, setAttributes, setStyle, setText } from "./dom.js";
+import { type GridLayout, gridLayout } from "./grid/columns.js";
+import { kindOf } from "./grid/kinds.js";
+import { GRID_STYLE } from "./grid/style.js";
+import { gridWords as words } from "./grid/words.js";
+import { HeadElement } from "./head-element.js";
+import { parseHex, type Ramp } from "./ramp.js";
+import { type AxisSpan, codeWords, encodeHead, raster } from "./raster.js";
+import { moveIndex, rove } from "./roving.js";
+import { type HeatScale, scaleTop } from "./scale.js";
+import type { Reason } from "./scope-element.js";
+
+/** What a head does. */
+export interface HeadCaption {
+  /** In words, "previous token". */
+  readonly name: string;
+  /** The measure beside it, "0.98". Default none. */
+  readonly measure?: string | undefined;
+  /** For the ear, "head 0: 98 % on the previous token". Default: the name and the measure. */
+  readonly spoken?: string | undefined;
+}
+
+interface Card {
+  readonly head: number;
+  readonly cell: HTMLElement;
+  readonly canvas: HTMLCanvasElement;
+  readonly name: HTMLElement;
+  readonly box: HTMLInputElement;
+  readonly kind: HTMLElement;
+  readonly measure: HTMLElement;
+}
+
+interface Painted {
+  readonly view: AttentionView;
+  readonly scale: HeatScale;
+  readonly ramp: Ramp;
+  readonly pixels: number;
+}
+
+/** A frame paints for so long; the thumbnails that are left follow in the next ones. */
+const PAINT_MS = 24;
+
+/**
+ * `<head-grid>`: every head of a layer as a small picture, with what it does in words and a box that switches it off. 1 to
+ * 144 heads and more; where there are more tokens than pixels, a pixel shows the strongest of its cells.
+ *
+ * Properties: those of every head element (`weights`, `tokens`, `keyTokens`, `scores`, `masked`, `causal`, `state`, `scale`,
+ * `language`, `theme`, `src`), and `captions`, `ordering`, `fixed`. Rows are queries, columns are keys.
+ *
+ * Events: `pick` (`{ head, query, key }`: the head, and the place that is looked at), `ablate` (`{ head, off }`).
+ *
+ * A click or Enter looks at a head; with Ctrl, Cmd or Shift it is added to the heads looked at, or taken away. Space, or
+ * the box, switches a head off and on. Arrows, Home and End move, `[` and `]` go to the head before and after.
+ *
+ * Parts: `base`, `problem`, `grid`, `card`, `picture`, `name`, `box`, `caption`. Custom properties: those of `sheet.ts`.
+ */
+export class HeadGrid extends HeadElement {
+  static override get observedAttributes(): string[] {
+    return [...HeadElement.observedAttributes, "fixed"];
+  }
+
+  private readonly grid = el("div", { role: "grid", class: "grid", part: "grid" });
+  private cards: Card[] = [];
+  private places: GridLayout | null = null;
+  private focused = 0;
+  private painted: Painted | null = null;
+  private unpainted: Card[] = [];
+  private given: readonly HeadCaption[] | null = null;
+  private order: readonly number[] | null = null;
+  private shownState: { heads: readonly number[]; off: ReadonlySet<number>; first: number } | null = null;
+  private codes = new Uint16Array(0);
+
+  constructor() {
+    super(GRID_STYLE);
+    this.base.append(this.grid);
+    this.grid.addEventListener("keydown", (event) => this.onKey(event));
+  }
+
+  /** What each head does, by head. Default null: what the weights say plainly ("previous token"), or "spread out". */
+  get captions(): readonly HeadCaption[] | null {
+    return this.given;
+  }
+  set captions(captions: readonly HeadCaption[] | null) {
+    this.given = captions;
+    this.invalidate("look");
+  }
+
+  /** The heads to show, in this order. Default null: all, by index. Heads that are not there are left out. */
+  get ordering(): readonly number[] | null {
+    return this.order;
+  }
+  set ordering(ordering: readonly number[] | null) {
+    this.order = ordering;
+    this.invalidate("look");
+  }
+
+  /** Without boxes: where nothing can be computed again without a head. Default false. */
+  get fixed(): boolean {
+    return this.hasAttribute("fixed");
+  }
+  set fixed(fixed: boolean) {
+    this.toggleAttribute("fixed", Boolean(fixed));
+  }
+
+  protected override renderView(view: AttentionView, reasons: ReadonlySet<Reason>): void {
+    if ([...reasons].some((reason) => reason !== "state" && reason !== "view") || !this.painted) {
+      this.arrange(view);
+      this.describe(view);
+      this.startPainting(view);
+    }
+    this.paintSome(view);
+    this.showState(view);
+  }
+
+  private arrange(view: AttentionView): void {
+    const heads = (this.order ?? Array.from({ length: view.heads }, (_, head) => head)).filter(
+      (head) => Number.isInteger(head) && head >= 0 && head < view.heads,
+    );
+    const layout = gridLayout(this.width, Math.max(1, heads.length));
+    const sameHeads = heads.length === this.cards.length && heads.every((head, i) => this.cards[i]?.head === head);
+    for (const [name, value] of Object.entries({ card: layout.card, thumb: layout.thumb, gap: layout.gap })) {
+      setStyle(this.grid, `--${name}`, `${value}px`);
+    }
+    setStyle(this.grid, "--columns", String(layout.columns));
+    this.base.classList.toggle("narrow", layout.narrow);
+    if (sameHeads && layout.columns === this.places?.columns) {
+      this.places = layout;
+      return;
+    }
+    this.places = layout;
+    this.placeCards(heads, layout.columns);
+  }
+
+  private placeCards(heads: readonly number[], columns: number): void {
+    const known = new Map(this.cards.map((card) => [card.head, card]));
+    const focusedCard = this.cards[this.focused];
+    const active = (this.grid.getRootNode() as ShadowRoot).activeElement;
+    this.cards = heads.map((head) => known.get(head) ?? this.makeCard(head));
+    const rows: HTMLElement[] = [];
+    for (let i = 0; i < this.cards.length; i += columns) {
+      const cells = this.cards.slice(i, i + columns).map((card) => card.cell);
+      rows.push(el("div", { role: "row", class: "row" }, ...cells));
+    }
+    this.grid.replaceChildren(...rows);
+    // A new order moves a head, and the focus with it.
+    const main = heads.indexOf(this.shownHead);
+    const again = focusedCard ? heads.indexOf(focusedCard.head) : -1;
+    this.focused = Math.max(0, again >= 0 ? again : main);
+    this.rove();
+    this.shownState = null;
+    this.painted = null;
+    if (active instanceof HTMLElement && active.isConnected) active.focus({ preventScroll: true });
+  }
+
+  private makeCard(head: number): Card {
+    const canvas = el("canvas", { width: 1, height: 1, "aria-hidden": "true" });
+    const name = el("span", { class: "name", part: "name" });
+    const box = el("input", { type: "checkbox", tabindex: -1, part: "box" });
+    const kind = el("span", { class: "kind" });
+    const measure = el("span", { class: "measure" });
+    const cell = el(
+      "div",
+      { role: "gridcell", class: "card", part: "card", tabindex: -1 },
+      ...[el("div", { class: "picture hatch", part: "picture" }, canvas), name, " ", box],
+      el("div", { class: "caption", part: "caption" }, kind, " ", measure),
+    );
+    const focusHere = () => {
+      this.focused = this.cards.findIndex((card) => card.head === head);
+      this.rove();
+    };
+    box.addEventListener("change", () => this.switchHead(head, !box.checked));
+    box.addEventListener("click", (event) => event.stopPropagation());
+    cell.addEventListener("focus", focusHere);
+    cell.addEventListener("click", (event) => {
+      focusHere();
+      this.pickHead(head, event.ctrlKey || event.metaKey || event.shiftKey);
+    });
+    return { head, cell, canvas, name, box, kind, measure };
+  }
+
+  private describe(view: AttentionView): void {
+    const { fixed } = this;
+    setAttributes(this.grid, {
+      "aria-label": this.say(fixed ? words.labelFixed : words.label),
+      "aria-multiselectable": "true",
+      "aria-colcount": this.places?.columns,
+    });
+    for (const card of this.cards) {
+      const { name, measure } = this.captionOf(view, card.head);
+      setText(card.name, this.say(words.short, { head: card.head }));
+      setText(card.kind, name);
+      setText(card.measure, measure ?? "");
+      card.box.hidden = fixed;
+      setAttributes(card.box, { "aria-label": this.say(words.use, { head: card.head }) });
+    }
+    this.shownState = null;
+  }
+
+  private captionOf(view: AttentionView, head: number): HeadCaption {
+    if (this.given) {
+      const caption = this.given[head] ?? { name: "" };
+      const spoken = caption.spoken ?? this.say(words.spokenKind, { head, kind: spokenName(caption) });
+      return { ...caption, spoken };
+    }
+    const found = kindOf(view, head);
+    if (!found) {
+      const kind = this.say(words.spread);
+      return { name: kind, spoken: this.say(words.spokenKind, { head, kind }) };
+    }
+    const kind = this.say(words[found.kind]);
+    const percent = Math.round(found.share * 100);
+    return { name: kind, measure: found.share.toFixed(2), spoken: this.say(words.spoken, { head, kind, percent }) };
+  }
+
+  private startPainting(view: AttentionView): void {
+    const { scale, painted } = this;
+    const ramp = this.currentRamp();
+    const pixels = Math.round((this.places?.thumb ?? 1) * pixelRatio(this));
+    // A thumbnail with a pixel for each cell is enlarged by the browser, whatever the screen has.
+    const whole = Math.max(view.queries, view.keys) <= Math.min(pixels, painted?.pixels ?? pixels);
+    const same = painted?.view === view && painted.scale === scale && painted.ramp === ramp;
+    if (same && (whole || painted.pixels === pixels)) return;
+    this.painted = { view, scale, ramp, pixels };
+    this.unpainted = [...this.cards];
+  }
+
+  private paintSome(view: AttentionView): void {
+    if (this.unpainted.length === 0 || !this.painted) return;
+    const end = performance.now() + PAINT_MS;
+    const all = codeWords(this.painted.ramp.words, parseHex(this.painted.ramp.accent));
+    if (this.codes.length !== view.queries * view.keys) this.codes = new Uint16Array(view.queries * view.keys);
+    do {
+      const card = this.unpainted.shift();
+      if (card) this.paint(view, card, this.painted, all);
+    } while (this.unpainted.length > 0 && performance.now() < end);
+    if (this.unpainted.length > 0) this.invalidate("view");
+  }
+
+  private paint(view: AttentionView, { canvas, head }: Card, { scale, pixels }: Painted, all: Uint32Array): void {
+    const { codes } = this;
+    encodeHead(view, head, scale, scaleTop(view, head, scale), codes);
+    const span = (count: number): AxisSpan => {
+      const most = Math.min(count, pixels);
+      return { count, first: 0, size: most / count, pixels: most, gap: 0 };
+    };
+    const rows = span(view.queries);
+    const columns = span(view.keys);
+    if (canvas.width !== columns.pixels) canvas.width = columns.pixels;
+    if (canvas.height !== rows.pixels) canvas.height = rows.pixels;
+    const context = canvas.getContext("2d");
+    if (!context) return;
+    const image = context.createImageData(columns.pixels, rows.pixels);
+    raster(codes, rows, columns, all, new Uint32Array(image.data.buffer));
+    context.putImageData(image, 0, 0);
+  }
+
+  private showState(view: AttentionView): void {
+    const { heads, off, query } = this.state;
+    this.base.classList.toggle("spotted", query !== null && query < view.queries);
+    if (query !== null) {
+      setStyle(this.grid, "--row-top", `${(query / view.queries) * 100}%`);
+      setStyle(this.grid, "--row-height", `${100 / view.queries}%`);
+    }
+    const first = this.shownHead;
+    const shown = this.shownState;
+    // The place looked at changes at every move of the pointer, the heads do not.
+    if (shown && shown.heads === heads && shown.off === off && shown.first === first) return;
+    this.shownState = { heads, off, first };
+    const chosen = new Set([first, ...heads]);
+    for (const { head, cell, box } of this.cards) {
+      const isOff = off.has(head);
+      const { spoken } = this.captionOf(view, head);
+      box.checked = !isOff;
+      cell.classList.toggle("off", isOff);
+      cell.classList.toggle("main", head === first);
+      setAttributes(cell, {
+        "aria-selected": chosen.has(head) ? "true" : "false",
+        // The name is what is written on the card, the description what it means.
+        "aria-description": isOff ? `${spoken}, ${this.say(words.off)}` : spoken,
+      });
+    }
+  }
+
+  private pickHead(head: number, add: boolean): void {
+    const { heads, query, key } = this.state;
+    if (!this.announce("pick", { head, query, key })) return;
+    if (!add) this.state.set({ heads: [head] });
+    else if (!heads.includes(head)) this.state.set({ heads: [...heads, head] });
+    else if (heads.length > 1) this.state.set({ heads: heads.filter((other) => other !== head) });
+  }
+
+  private switchHead(head: number, off: boolean): void {
+    this.ablate(head, off);
+    // Also where somebody prevented it: the box follows the state.
+    this.shownState = null;
+    this.invalidate("state");
+  }
+
+  private rove(): void {
+    rove(
+      this.cards.map((card) => card.cell),
+      this.focused,
+    );
+  }
+
+  private focusCard(index: number): void {
+    this.focused = index;
+    this.rove();
+    this.cards[index]?.cell.focus();
+  }
+
+  private onKey(event: KeyboardEvent): void {
+    const card = this.cards[this.focused];
+    if (!card || event.altKey || event.metaKey) return;
+    const onBox = event.composedPath()[0] instanceof HTMLInputElement;
+    const columns = this.places?.columns ?? 1;
+    const next = moveIndex(event.key, this.focused, this.cards.length, columns);
+    if (next !== null) this.focusCard(next);
+    else if (event.key === "[" || event.key === "]") {
+      const to = this.focused + (event.key === "]" ? 1 : -1);
+      if (to < 0 || to >= this.cards.length) return;
+      this.focusCard(to);
+      this.pickHead((this.cards[to] as Card).head, false);
+    } else if (event.key === "Enter" && !onBox) this.pickHead(card.head, event.ctrlKey || event.shiftKey);
+    else if (event.key === " " && !onBox && !this.fixed) this.switchHead(card.head, !this.state.off.has(card.head));
+    else return;
+    event.preventDefault();
+  }
+}
+
+function spokenName({ name, measure }: HeadCaption): string {
+  return measure ? `${name}, ${measure}` : name;
+}
