@@ -13,6 +13,7 @@ export {
 export type { FileSource } from "./byte-source.js";
 export { type GqaOptions, type GqaPoint, gqaCurve, gqaCurveOfModel, poolKVHeads } from "./gqa.js";
 export type { TensorInfo } from "./header.js";
+export { type AttentionTensors, attentionTensors } from "./layer-names.js";
 export { type Loss, type Model, type ModelConfig, type OpenModelOptions, openModel } from "./model.js";
 export { type OpenOptions, openTensors } from "./open.js";
 export {

@@ -16,7 +16,7 @@ interface NamedTensors {
   readonly tensors: ReadonlyMap<string, TensorInfo>;
 }
 
-/** undefined where the file has no such layer. */
+/** Of a model, or of any file of a known architecture; undefined where it has no such layer. */
 export function attentionTensors({ tensors }: NamedTensors, layer: number): AttentionTensors | undefined {
   const families = [
     { output: `blk.${layer}.attn_output`, qkv: `blk.${layer}.attn_qkv` },
