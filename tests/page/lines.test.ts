@@ -106,7 +106,7 @@ test("strongestOf() equals sorting, whatever k is", () => {
   }
 });
 
-const layout: LinesLayout = { direction: "vertical", slot: 24, gap: 200, extent: 240, offset: 60 };
+const layout: LinesLayout = { direction: "vertical", slot: 24, gap: 200, extent: 240, offset: 60, series: 1 };
 
 test("layout: tokens on screen, under the pointer and along their side", () => {
   assert.deepEqual(visibleRange(layout, 100), { first: 2, last: 12 });
@@ -129,11 +129,19 @@ test("layout: curves run from the query's side to the key's", () => {
   assert.deepEqual(curve({ ...layout, offset: 0, direction: "horizontal" }, 0, 2), [12, 0, 12, 100, 60, 100, 60, 200]);
 });
 
-test("strength() grows with the weight, in steps of which none is invisible", () => {
-  assert.equal(strength(0.0001, 1), 0);
-  assert.equal(strength(1, 1), STRENGTHS - 1);
-  assert.equal(strength(3, 1), STRENGTHS - 1);
-  assert.equal(strength(0.5, 0), 0);
+test("layout: lines of different heads between the same tokens run side by side, inside their slot", () => {
+  for (const series of [2, 5, 12]) {
+    const starts = Array.from({ length: series }, (_, s) => curve({ ...layout, offset: 0, series }, 1, 1, s)[1]);
+    for (const [i, start] of starts.entries()) {
+      assert.ok(start > 24 && start < 48);
+      assert.ok(i === 0 || start > (starts[i - 1] as number) + 1);
+    }
+    assert.ok(Math.abs((starts[0] as number) + (starts[series - 1] as number) - 72) < 1e-9);
+  }
+});
+
+test("strength() grows along the scale, in steps of which none is invisible", () => {
+  assert.deepEqual([0.0001, 0.49, 0.5, 1, 3, -1].map(strength), [0, 3, 4, STRENGTHS - 1, STRENGTHS - 1, 0]);
   const styles = Array.from({ length: STRENGTHS }, (_, step) => strengthStyle(step));
   for (const [i, { alpha, width }] of styles.entries()) {
     const before = styles[i - 1];

@@ -27,6 +27,7 @@ import { sizes as sizeWords, words } from "./cost/words.js";
 import { el, setAttributes, setStyle, setText } from "./dom.js";
 import { formatBytes, formatInteger } from "./format.js";
 import { type Reason, ScopeElement } from "./scope-element.js";
+import { fillSelect } from "./select.js";
 
 /** What `config` takes: headscope's names, and `T`, `layers`, `bytesPerElement`. */
 export type CostConfig = {
@@ -50,7 +51,7 @@ const NAMES = Object.keys(LIMITS) as SizeName[];
 const WIDE = 760;
 
 /**
- * Properties: `config`, `preset`, `fixed`, `cost`; attributes `preset`, `fixed`. Event `change` (detail: the sizes) when the
+ * Properties: `config`, `preset`, `fixed`, `cost`; attributes `preset`, `fixed`. Event `sizes` (detail: `config`) when the
  * reader has changed something. Parts: `base`, `problem`, `controls`, `bills`, `bill`, `notes`.
  */
 export class CostBills extends ScopeElement {
@@ -141,6 +142,8 @@ export class CostBills extends ScopeElement {
     this.#form.hidden = this.fixed;
     setAttributes(this.#parts, { "data-wide": !this.fixed && this.width >= WIDE ? "true" : "false" });
     if (!this.fixed) this.#fillForm();
+    const room = this.fixed || this.width < WIDE ? this.width : this.width - 358;
+    setAttributes(this.#bills, { "data-columns": room >= 1000 ? 4 : room >= 520 ? 2 : 1 });
     const found = bills(this.#sizes, this.#functions);
     setAttributes(this.#bills, { "aria-label": this.say(words.bills) });
     this.#bills.replaceChildren(
@@ -236,7 +239,7 @@ export class CostBills extends ScopeElement {
     this.#sizes = sizes;
     this.#follow.checked = follow;
     this.invalidate("data");
-    this.dispatchEvent(new CustomEvent("change", { detail: this.config, bubbles: true, composed: true }));
+    this.dispatchEvent(new CustomEvent("sizes", { detail: this.config, bubbles: true, composed: true }));
   }
 
   #fillForm(): void {
@@ -263,15 +266,12 @@ export class CostBills extends ScopeElement {
     }
     const { bytesPerElement } = this.#sizes;
     const preset = PRESETS.find((each) => NAMES.every((name) => each[name] === this.#sizes[name]));
-    const options = PRESETS.map(({ id, name }) => ({ value: id, text: name }));
-    fillSelect(
-      this.#preset,
-      [...(preset ? [] : [{ value: "", text: this.say(words.own) }]), ...options],
-      preset?.id ?? "",
-    );
+    const known = PRESETS.map(({ id, name }) => [id, name] as const);
+    const own = preset ? [] : [["", this.say(words.own)] as const];
+    fillSelect(this.#preset, [...own, ...known], preset?.id ?? "");
     fillSelect(
       this.#dtype,
-      DTYPES.map(({ name, bytes }) => ({ value: String(bytes), text: this.say(words.dtypeName, { name, bytes }) })),
+      DTYPES.map(({ name, bytes }) => [String(bytes), this.say(words.dtypeName, { name, bytes })]),
       String(bytesPerElement),
     );
   }
@@ -338,7 +338,7 @@ export class CostBills extends ScopeElement {
       formatBytes(scoreBytes),
       this.say(words.scores),
       this.say(words.scoresFormula, { bytes: this.#sizes.bytesPerElement }),
-      this.say(words.exact, { bytes: formatInteger(scoreBytes) }),
+      formatBytes(scoreBytes).endsWith(" B") ? null : this.say(words.exact, { bytes: formatInteger(scoreBytes) }),
       said,
     );
     card.append(gauge);
@@ -368,8 +368,12 @@ export class CostBills extends ScopeElement {
     );
   }
 
+  #rankNote(headDim: number, tokens: number): HTMLElement {
+    return el("p", {}, this.say(words.rank, { headDim, tokens: formatInteger(tokens) }));
+  }
+
   #note(finding: Finding): HTMLElement {
-    if (finding.kind === "rank") return el("p", {}, this.say(words.rank, { ...finding }));
+    if (finding.kind === "rank") return this.#rankNote(finding.headDim, finding.tokens);
     if (finding.kind === "uneven") {
       const { headDim, numHeads } = this.#sizes;
       return el("p", { class: "finding" }, this.say(words.uneven, { ...finding, headDim, concat: headDim * numHeads }));
@@ -445,18 +449,10 @@ function bill(id: string, figure: string | null, what: string, ...lines: (string
   return el(
     "div",
     { class: "bill", part: `bill ${id}`, "data-bill": id },
-    el("p", { class: "figure" }, figure ?? "—"),
+    el("p", { class: (figure?.length ?? 0) > 13 ? "figure long" : "figure" }, figure ?? "—"),
     el("p", { class: "what" }, what),
     ...lines.map((line) => (line ? el("p", {}, line) : null)),
   );
-}
-
-function fillSelect(select: HTMLSelectElement, options: { value: string; text: string }[], value: string): void {
-  const same =
-    select.options.length === options.length &&
-    options.every((option, i) => select.options[i]?.value === option.value && select.options[i]?.text === option.text);
-  if (!same) select.replaceChildren(...options.map((each) => el("option", { value: each.value }, each.text)));
-  select.value = value;
 }
 
 /** 4, 2.5, 1,024. */

@@ -6,6 +6,7 @@
 import { CostBills } from "./cost-bills.js";
 import { HeadGrid } from "./head-grid.js";
 import { HeadHeatmap } from "./head-heatmap.js";
+import { HeadLines } from "./head-lines.js";
 import type { ScopeElement } from "./scope-element.js";
 import { ShapeTrace } from "./shape-trace.js";
 import { TokenStrip } from "./token-strip.js";
@@ -15,6 +16,7 @@ export const elements = {
   "cost-bills": CostBills,
   "head-grid": HeadGrid,
   "head-heatmap": HeadHeatmap,
+  "head-lines": HeadLines,
   "shape-trace": ShapeTrace,
   "token-strip": TokenStrip,
 } as const satisfies Readonly<Record<string, new () => ScopeElement>>;

@@ -97,6 +97,17 @@ export class ShapeTrace extends ScopeElement {
     }
     if (reasons.has("data") || reasons.has("look")) this.#draw();
     this.#fit();
+    this.#reveal();
+  }
+
+  /** In the line that scrolls, the open step must not be out of sight. Only the line scrolls, not the page. */
+  #reveal(): void {
+    const card = this.#list.querySelector<HTMLElement>('[aria-expanded="true"]');
+    if (!card) return;
+    const [line, box] = [this.#scroll.getBoundingClientRect(), card.getBoundingClientRect()];
+    if (box.left < line.left || box.right > line.right) {
+      this.#scroll.scrollLeft += box.left - line.left - (line.width - box.width) / 2;
+    }
   }
 
   /** As many columns as have room, in rows of one length; on a phone one line that scrolls. */

@@ -1,8 +1,5 @@
 /** Styles of `<cost-bills>`: controls beside the bills where there is room. */
 export const STYLE = `
-.hs {
-  container-type: inline-size;
-}
 .parts {
   display: grid;
   gap: 18px;
@@ -99,8 +96,14 @@ input:disabled {
 }
 .bills {
   display: grid;
-  grid-template-columns: repeat(auto-fit, minmax(min(100%, 232px), 1fr));
+  grid-template-columns: minmax(0, 1fr);
   gap: 12px;
+}
+.bills[data-columns="2"] {
+  grid-template-columns: repeat(2, minmax(0, 1fr));
+}
+.bills[data-columns="4"] {
+  grid-template-columns: repeat(4, minmax(0, 1fr));
 }
 .bill {
   min-width: 0;
@@ -121,6 +124,10 @@ input:disabled {
   font-size: 21px;
   font-weight: 650;
   line-height: 1.3;
+}
+.bill .figure.long {
+  font-size: 17px;
+  line-height: 1.6;
 }
 .bill .what {
   margin-bottom: 6px;

@@ -28,7 +28,10 @@ export const words = {
   parametersShared: ["2 · D · H · dk + 2 · D · G · dk", "2 · D · H · dk + 2 · D · G · dk"],
   parametersOther: ["W_Q, W_K, W_V and W_O together", "W_Q、W_K、W_V 与 W_O 之和"],
   allLayers: ["{layers} layers: {total}", "{layers} 层：{total}"],
-  matrices: ["W_Q {wq} · W_K {wk} · W_V {wv} · W_O {wo}", "W_Q {wq} · W_K {wk} · W_V {wv} · W_O {wo}"],
+  matrices: [
+    "W_Q\u00a0{wq} · W_K\u00a0{wk} · W_V\u00a0{wv} · W_O\u00a0{wo}",
+    "W_Q\u00a0{wq} · W_K\u00a0{wk} · W_V\u00a0{wv} · W_O\u00a0{wo}",
+  ],
 
   flops: ["FLOPs for QKᵀ and weights × V, a layer", "一层中 QKᵀ 与权重 × V 的 FLOPs"],
   flopsPlain: ["4 · T² · D, the same for any number of heads", "4 · T² · D，与头数无关"],

@@ -11,7 +11,13 @@ export interface LinesLayout {
   /** Pixels along the sides that are on screen, and where they begin. */
   readonly extent: number;
   readonly offset: number;
+  /** How many series there are: lines of one query and key run side by side. */
+  readonly series: number;
 }
+
+/** Pixels of a slot that lines of different series share at most, and between two of them at most. */
+const SPREAD = 0.7;
+const APART = 4;
 
 /** Tokens first … last (included) that are on screen at least in part. */
 export function visibleRange(layout: LinesLayout, count: number): { first: number; last: number } {
@@ -41,9 +47,10 @@ export function crosses(layout: LinesLayout, query: number, key: number): boolea
 /** x0 y0, two control points, x1 y1 of a curve that leaves and arrives at a right angle to the sides. */
 export type Curve = readonly [number, number, number, number, number, number, number, number];
 
-export function curve(layout: LinesLayout, query: number, key: number): Curve {
-  const a = along(layout, query);
-  const b = along(layout, key);
+export function curve(layout: LinesLayout, query: number, key: number, series = 0): Curve {
+  const beside = (series - (layout.series - 1) / 2) * Math.min(APART, (layout.slot * SPREAD) / layout.series);
+  const a = along(layout, query) + beside;
+  const b = along(layout, key) + beside;
   const { gap } = layout;
   const half = gap / 2;
   return layout.direction === "vertical" ? [0, a, half, a, half, b, gap, b] : [a, 0, a, half, b, half, b, gap];
@@ -52,14 +59,13 @@ export function curve(layout: LinesLayout, query: number, key: number): Curve {
 /** Strengths are drawn in this many steps, each in one stroke. */
 export const STRENGTHS = 8;
 
-/** Step of a weight: 0 is the faintest. `top` is the weight drawn strongest. */
-export function strength(weight: number, top: number): number {
-  const share = top > 0 ? Math.min(1, weight / top) : 0;
-  return Math.min(STRENGTHS - 1, Math.floor(share * STRENGTHS));
+/** Step of a place on the scale, 0 to 1: 0 is the faintest. */
+export function strength(place: number): number {
+  return Math.min(STRENGTHS - 1, Math.max(0, Math.floor(place * STRENGTHS)));
 }
 
 export function strengthStyle(step: number): { alpha: number; width: number } {
   const share = (step + 0.5) / STRENGTHS;
   // Nothing that passed the filter may be invisible.
-  return { alpha: 0.14 + 0.86 * share, width: 0.8 + 3.2 * share };
+  return { alpha: 0.22 + 0.78 * share, width: 0.8 + 3.2 * share };
 }

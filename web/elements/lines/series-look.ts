@@ -4,7 +4,7 @@
  *
  * Found by a search over OKLab for the largest smallest distance, seen with full colour vision and with each kind of
  * missing cones (Machado et al. 2009, severity 1): 0.094 on light cards, 0.098 on dark ones, every colour with 3:1
- * against its card. In the order in which each is farthest from those before it.
+ * against its card.
  */
 
 const HUES = {
@@ -13,8 +13,8 @@ const HUES = {
     ...["#b78786", "#25007e", "#4a314f", "#2a73a0", "#7e5360", "#a13e17"],
   ],
   dark: [
-    ...["#8fb7f0", "#f0924f", "#5b4de5", "#ac4923", "#d8fdb5", "#6492a8"],
-    ...["#39f3fc", "#8e4d9d", "#d26367", "#bfd5ac", "#a876f2", "#f0c853"],
+    ...["#8fb7f0", "#f0924f", "#d8fdb5", "#a876f2", "#f0c853", "#39f3fc"],
+    ...["#d26367", "#6492a8", "#bfd5ac", "#8e4d9d", "#ac4923", "#5b4de5"],
   ],
 } as const;
 

@@ -116,6 +116,9 @@ li:not(:last-child)::after {
 .table {
   overflow-x: auto;
 }
+.hs > .table {
+  margin-top: 16px;
+}
 table {
   border-collapse: collapse;
   font-size: 12.5px;
