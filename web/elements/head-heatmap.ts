@@ -2,7 +2,7 @@ import type { AttentionView, Spot } from "./attention-view.js";
 import { isHidden, strongestKey, weightAt } from "./attention-view.js";
 import { AxisStrip } from "./axis-strip.js";
 import { el, pixelRatio, place, setAttributes, setStyle, setText } from "./dom.js";
-import { formatWeight } from "./format.js";
+import { formatCell, formatWeight } from "./format.js";
 import { HeadElement } from "./head-element.js";
 import { listenToGestures } from "./heat/gestures.js";
 import { heatCommand } from "./heat/keys.js";
@@ -96,7 +96,8 @@ export class HeadHeatmap extends HeadElement {
   private readonly live = el("div", { class: "live", "aria-live": "polite" });
 
   private layout: HeatLayout | null = null;
-  private window = viewport.FIT;
+  /** The part in view. */
+  protected window = viewport.FIT;
   private encoding: Encoding | null = null;
   private labels: { texts: readonly string[]; keys: readonly string[]; width: number } | null = null;
   private looks: { ramp: Ramp; pick: string; sans: string; mono: string; maxPlot: number; ratio: number } | null = null;
@@ -216,12 +217,27 @@ export class HeadHeatmap extends HeadElement {
   private encode(view: AttentionView): Encoding {
     const { scale, shownHead: head, encoding } = this;
     if (encoding?.view === view && encoding.head === head && encoding.scale === scale) return encoding;
-    const top = scaleTop(view, head, scale);
-    const codes = new Uint16Array(view.queries * view.keys);
-    encodeHead(view, head, scale, top, codes);
+    const { codes, top } = this.encodeCells(view, head);
     const version = (encoding?.version ?? 0) + 1;
     this.encoding = { view, head, scale, codes, top, hasHidden: codes.includes(0), version };
     return this.encoding;
+  }
+
+  /** The cells of a head as codes of the ramp, and the upper end of its domain. */
+  protected encodeCells(view: AttentionView, head: number): { codes: Uint16Array; top: number } {
+    const { scale } = this;
+    const top = scaleTop(view, head, scale);
+    const codes = new Uint16Array(view.queries * view.keys);
+    encodeHead(view, head, scale, top, codes);
+    return { codes, top };
+  }
+
+  /** A number inside a cell, and the same with all its digits in words. */
+  protected cellText(value: number, digits: 2 | 3 | 4): string {
+    return formatCell(value, digits);
+  }
+  protected valueText(value: number, hidden: boolean): string {
+    return formatWeight(value, hidden);
   }
 
   private drawCells({ view, head, codes, version }: Encoding, { plot }: HeatLayout): void {
@@ -233,7 +249,8 @@ export class HeadHeatmap extends HeadElement {
     this.drawnRamp = ramp;
     this.box.classList.toggle("zoomed", zoom > 1);
     const weight = (query: number, key: number) => weightAt(view, head, query, key);
-    this.hasDots = paintCells(this.cells, { codes, ramp, plot, viewport: this.window, ratio, family, weight });
+    const text = (value: number, digits: 2 | 3 | 4) => this.cellText(value, digits);
+    this.hasDots = paintCells(this.cells, { codes, ramp, plot, viewport: this.window, ratio, family, weight, text });
   }
 
   private drawLabels(view: AttentionView, { plot, slant, rowLabel, columnLabel }: HeatLayout): void {
@@ -265,6 +282,10 @@ export class HeadHeatmap extends HeadElement {
     });
   }
 
+  protected gridLabel(): string {
+    return this.say(words.grid, { head: this.shownHead });
+  }
+
   private describe(view: AttentionView, reasons: ReadonlySet<Reason>): void {
     const { spot, pinned, shownHead: head } = this;
     const query = spot?.query ?? 0;
@@ -273,7 +294,7 @@ export class HeadHeatmap extends HeadElement {
       setAttributes(this.grid, { "aria-rowcount": view.queries, "aria-colcount": view.keys });
     }
     setAttributes(this.grid, {
-      "aria-label": this.say(words.grid, { head }),
+      "aria-label": this.gridLabel(),
       "aria-description": this.say(words.keys),
     });
     setAttributes(this.cursorRow, { "aria-rowindex": query + 1 });
@@ -294,7 +315,7 @@ export class HeadHeatmap extends HeadElement {
     return phraseNodes(this.speaks, text, {
       query: tokenNode(view.queryTexts[spot.query] as string),
       key: tokenNode(view.keyTexts[key] as string),
-      weight: el("b", {}, formatWeight(weightAt(view, head, spot.query, key), hidden)),
+      weight: el("b", {}, this.valueText(weightAt(view, head, spot.query, key), hidden)),
       head,
     });
   }
@@ -304,7 +325,7 @@ export class HeadHeatmap extends HeadElement {
     return this.say(isHidden(view, head, query, key) ? hidden : visible, {
       query: labelText(view.queryTexts[query] as string),
       key: labelText(view.keyTexts[key] as string),
-      weight: formatWeight(weightAt(view, head, query, key)),
+      weight: this.valueText(weightAt(view, head, query, key), false),
       head,
     });
   }
@@ -335,7 +356,11 @@ export class HeadHeatmap extends HeadElement {
     if (to.zoom === zoom && to.row === row && to.column === column) return;
     this.window = to;
     this.invalidate("view");
+    this.onMove();
   }
+
+  /** Called when the reader has zoomed or moved `window`. */
+  protected onMove(): void {}
 
   private zoomBy(factor: number): void {
     const { spot } = this;
@@ -414,7 +439,7 @@ export class HeadHeatmap extends HeadElement {
     }
   }
 
-  private turnTo(head: number): void {
+  protected turnTo(head: number): void {
     if (this.head === null) this.state.set({ heads: [head] });
     else this.head = head;
   }

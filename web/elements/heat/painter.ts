@@ -1,7 +1,6 @@
 /** The drawing of a heatmap on its two canvases: the cells, and above them what follows the pointer. */
 
 import type { Spot } from "../attention-view.js";
-import { formatCell } from "../format.js";
 import { contrast, parseHex, type Ramp } from "../ramp.js";
 import { type AxisSpan, codeWords, HIDDEN_CODE, NAN_CODE, raster } from "../raster.js";
 import { cellSize, type Plot, type Viewport, visibleArea } from "../viewport.js";
@@ -21,6 +20,7 @@ export interface CellPicture {
   /** The font family of the numbers. */
   readonly family: string;
   weight(query: number, key: number): number;
+  text(weight: number, digits: 2 | 3 | 4): string;
 }
 
 /** Draws the cells that are in view; returns whether some show "·". */
@@ -90,7 +90,7 @@ function paintNumbers(context: CanvasRenderingContext2D, picture: CellPicture): 
     for (let key = area.column; key < area.column + area.columns; key++) {
       const code = codes[query * plot.columns + key] as number;
       if (code === HIDDEN_CODE) continue;
-      const text = formatCell(picture.weight(query, key), digits);
+      const text = picture.text(picture.weight(query, key), digits);
       dots ||= text === "·";
       context.fillStyle = code === NAN_CODE ? onAccent : (ramp.ink[code - 1] as string);
       context.fillText(text, (key - viewport.column + 0.5) * width - 0.5, y);
