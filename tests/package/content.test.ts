@@ -22,7 +22,7 @@ function closure(entry: string, seen = new Set<string>()): Set<string> {
 
 test("npm pack ships the modules, both builds, declarations and the usual papers, and nothing else", () => {
   const expected =
-    /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|dist\/((index|core|models|inspect|worker|worker-script|cli|relaxed|chunk-\w+)\.js|(simd|relaxed)\.wasm|[\w/-]+\.d\.ts|tokenizers\.LICENSE\.txt))$/;
+    /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|dist\/((index|core|models|inspect|worker|worker-script|elements|elements-define|cli|relaxed|chunk-\w+)\.js|(simd|relaxed)\.wasm|[\w/-]+\.d\.ts|tokenizers\.LICENSE\.txt))$/;
   assert.deepEqual(
     files.filter((file) => !expected.test(file)),
     [],
@@ -40,12 +40,16 @@ test("the version is the same in package.json, in the facade and in both modules
   }
 });
 
-test("the package has no dependencies, no side effects but those of the worker's script, and asks for Node.js 20", () => {
+test("the package has no dependencies, no side effects but of the two scripts that run by themselves, and asks for Node.js 20", () => {
   const { dependencies, peerDependencies, sideEffects, engines, license } = JSON.parse(text("package.json"));
   assert.deepEqual({ dependencies, peerDependencies }, { dependencies: undefined, peerDependencies: undefined });
   assert.deepEqual(
     { sideEffects, engines, license },
-    { sideEffects: ["./dist/worker-script.js"], engines: { node: ">=20" }, license: "MIT" },
+    {
+      sideEffects: ["./dist/worker-script.js", "./dist/elements-define.js"],
+      engines: { node: ">=20" },
+      license: "MIT",
+    },
   );
 });
 
@@ -74,6 +78,32 @@ test("the default entry is at most 60 KB gzipped, wasm, glue and facade together
   const sizes = [...closure("dist/index.js")].map((file) => gzipSync(read(file), { level: 9 }).length);
   const total = sizes.reduce((sum, size) => sum + size, 0);
   assert.ok(total <= 60_000, `${total} bytes`);
+});
+
+// What a page pays for each entry. Recorded, so that a change of size is seen when it is made: [limit, what it holds].
+const LIMITS: Readonly<Record<string, readonly [bytes: number, what: string]>> = {
+  worker: [8_000, "the page's side alone: no wasm, no glue, no model code"],
+  "worker-script": [105_000, "one file: the baseline build, the facade, models, tokenizers, the inspector"],
+  elements: [60_000, "all seven elements, no wasm"],
+};
+
+for (const [name, [limit, what]] of Object.entries(LIMITS)) {
+  test(`headscope/${name} is at most ${limit / 1000} KB gzipped: ${what}`, (t) => {
+    const files = [...closure(`dist/${name}.js`)];
+    const total = files.reduce((sum, file) => sum + gzipSync(read(file), { level: 9 }).length, 0);
+    t.diagnostic(`${total} bytes in ${files.length} files`);
+    assert.ok(total <= limit, `${total} bytes`);
+    const holdsWasm = files.some((file) => /[\w+/=]{10000,}/.test(text(file)));
+    assert.equal(holdsWasm, name === "worker-script");
+  });
+}
+
+test("the worker's script and the elements are whole in one file, so that a copy of it is all a host needs", () => {
+  for (const name of ["worker-script", "elements"]) {
+    assert.deepEqual([...closure(`dist/${name}.js`)], [`dist/${name}.js`]);
+    assert.ok(!/\bimport\(/.test(text(`dist/${name}.js`)), `${name} imports something later`);
+  }
+  assert.deepEqual([...closure("dist/elements-define.js")], ["dist/elements-define.js", "dist/elements.js"]);
 });
 
 test("publint finds nothing, warnings included", async () => {

@@ -31,6 +31,8 @@ const state = () => [
 const before = new Set(state());
 await import("headscope");
 await import("headscope/core");
+await import("headscope/worker");
+await import("headscope/elements");
 process.stdout.write(JSON.stringify(state().filter((each) => !before.has(each))));
 `,
   );
@@ -86,11 +88,12 @@ const link = (name) => {
 };
 const names = () => vm.runInContext("Object.getOwnPropertyNames(globalThis).sort().join()", context);
 const before = names();
-for (const entry of ["index.js", "core.js"]) {
+const exported = { "index.js": "load", "core.js": "load", "worker.js": "loadWorker" };
+for (const [entry, name] of Object.entries(exported)) {
   const module = link(entry);
   await module.link(link);
   await module.evaluate();
-  if (typeof module.namespace.load !== "function") throw new Error(entry + " exports no load");
+  if (typeof module.namespace[name] !== "function") throw new Error(entry + " exports no " + name);
 }
 process.stdout.write(String(before === names()));
 `,

@@ -51,11 +51,24 @@ export default function createModule(options: {
   }
 }
 
-/** The facade as browsers get it: shared code in one chunk, so that `instanceof` holds across entries. */
+/** What browsers and terminals get. */
 async function bundle(/** @type {string} */ outdir) {
   const esbuild = await import("esbuild");
-  await esbuild.build({
+  /** @type {import("esbuild").BuildOptions} */
+  const common = {
     absWorkingDir: root,
+    outdir,
+    bundle: true,
+    format: "esm",
+    platform: "neutral",
+    target: "es2022",
+    minify: true,
+    legalComments: "none",
+    logLevel: "warning",
+  };
+  // Shared code in chunks, so that `instanceof` holds across entries.
+  await esbuild.build({
+    ...common,
     entryPoints: {
       index: "bindings/index.ts",
       core: "bindings/core.ts",
@@ -64,61 +77,38 @@ async function bundle(/** @type {string} */ outdir) {
       worker: "bindings/worker/index.ts",
       relaxed: "bindings/generated/relaxed-bytes.js",
     },
-    outdir,
-    bundle: true,
     splitting: true,
     chunkNames: "[name]-[hash]",
-    format: "esm",
-    platform: "neutral",
-    target: "es2022",
-    minify: true,
-    legalComments: "none",
-    logLevel: "warning",
   });
   // The worker's script is one file without imports, so that every bundler can take it and every host can serve a copy.
-  await esbuild.build({
-    absWorkingDir: root,
-    entryPoints: { "worker-script": "bindings/worker/script.ts" },
-    outdir,
-    bundle: true,
-    format: "iife",
-    platform: "neutral",
-    target: "es2022",
-    minify: true,
-    legalComments: "none",
-    logLevel: "warning",
-  });
+  await esbuild.build({ ...common, entryPoints: { "worker-script": "bindings/worker/script.ts" }, format: "iife" });
+  // Elements take prices from the facade and nothing that loads a module. A script tag and an import get the same classes.
+  const alias = { headscope: "./bindings/public.ts" };
+  await esbuild.build({ ...common, entryPoints: { elements: "web/elements/index.ts" }, alias });
+  writeFileSync(join(outdir, "elements-define.js"), 'import{defineElements}from"./elements.js";defineElements();\n');
   // The program for terminals uses the package as anyone does, by its public entries, so that nothing of Node gets into
   // what browsers get and no code is cut in two for its sake.
   await esbuild.build({
-    absWorkingDir: root,
+    ...common,
     entryPoints: { cli: "bindings/cli/main.ts" },
-    outdir,
-    bundle: true,
     external: ["headscope", "headscope/*"],
-    format: "esm",
     platform: "node",
     target: "node20",
-    minify: true,
-    legalComments: "none",
-    logLevel: "warning",
   });
 }
 
-/** Declarations by tsc; only those that the entries lead to are shipped. */
-async function declare(/** @type {string} */ outdir) {
-  const types = join(root, "build/types");
-  rmSync(types, { recursive: true, force: true });
-  await must("the type check of bindings/", process.execPath, [
+/** Declarations of a project's files. */
+async function tsc(/** @type {string} */ project, /** @type {string} */ outdir) {
+  rmSync(outdir, { recursive: true, force: true });
+  const options = ["--noEmit", "false", "--emitDeclarationOnly", "--outDir", outdir];
+  await must(`the type check of ${project}/`, process.execPath, [
     join(root, "node_modules/typescript/bin/tsc"),
-    "-p",
-    "bindings/tsconfig.json",
-    "--noEmit",
-    "false",
-    "--emitDeclarationOnly",
-    "--outDir",
-    types,
+    ...["-p", `${project}/tsconfig.json`, ...options],
   ]);
+}
+
+/** Only the declarations that the entries lead to are shipped. */
+function ship(/** @type {string} */ from, /** @type {readonly string[]} */ entries, /** @type {string} */ to) {
   /** @type {Set<string>} */
   const wanted = new Set();
   const visit = (/** @type {string} */ file) => {
@@ -128,9 +118,18 @@ async function declare(/** @type {string} */ outdir) {
       visit(join(dirname(file), `${specifier}.d.ts`));
     }
   };
-  const entries = ["index", "core", "models/index", "inspect/index", "worker/index", "worker/script"];
-  for (const entry of entries) visit(join(types, `${entry}.d.ts`));
-  for (const file of wanted) cpSync(file, join(outdir, relative(types, file)));
+  for (const entry of entries) visit(join(from, `${entry}.d.ts`));
+  for (const file of wanted) cpSync(file, join(to, relative(from, file)));
+}
+
+async function declare(/** @type {string} */ outdir) {
+  const types = join(root, "build/types");
+  const elementTypes = join(root, "build/types-elements");
+  await Promise.all([tsc("bindings", types), tsc("web/elements", elementTypes)]);
+  ship(types, ["index", "core", "models/index", "inspect/index", "worker/index", "worker/script"], outdir);
+  ship(join(elementTypes, "web/elements"), ["index", "register"], join(outdir, "elements"));
+  // Written by hand: they name frameworks that are not there, and are for who has them.
+  cpSync(join(root, "web/elements/frameworks"), join(outdir, "elements/frameworks"), { recursive: true });
 }
 
 /** Every file by a rename, then what is left over goes: a program that reads dist/ meanwhile never finds half a file. */
@@ -147,7 +146,10 @@ function publish(/** @type {string} */ from, /** @type {string} */ to) {
 
 export async function buildPackage() {
   const inputs = [
-    ...filesBelow(["bindings"], (file) => /\.(ts|json)$/.test(file) && !file.startsWith("bindings/generated/")),
+    ...filesBelow(
+      ["bindings", "web/elements"],
+      (file) => /\.(ts|json)$/.test(file) && !file.startsWith("bindings/generated/"),
+    ),
     ...variants.flatMap((variant) => [relative(root, glueOf(variant)), relative(root, wasmOf(variant))]),
     ...["package.json", "package-lock.json", "tsconfig.json", "tools/lib/package.js"],
   ];
