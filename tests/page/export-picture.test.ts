@@ -76,7 +76,7 @@ test("the SVG has one rectangle for each visible cell, in its colour and at its 
   assert.deepEqual(
     cells.map((cell) => ({
       fill: cell.attributes["fill"],
-      row: (number(cell, "y") - y) / 44,
+      row: Math.round((number(cell, "y") - y) / 44),
       column: Math.round((number(cell, "x") - x) / 44),
     })),
     expected,

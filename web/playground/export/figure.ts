@@ -37,7 +37,9 @@ export interface FigureCell {
   readonly fill: string | undefined;
   /** Colour of a number on it. */
   readonly ink: string;
+  /** Its number, and a shorter form for narrow cells. */
   readonly digits: string;
+  readonly short: string;
 }
 
 export interface FigureContent {
@@ -96,7 +98,7 @@ export function figureOf(content: FigureContent): Figure {
   const cell = Math.max(1, Math.min(LARGEST_CELL, Math.floor(WIDEST / Math.max(rows.length, columns.length, 1))));
   const [fieldWidth, fieldHeight] = [cell * columns.length, cell * rows.length];
   const widest = (labels: readonly string[]) =>
-    Math.max(0, ...labels.map((label) => textWidth(label, LABEL, true)), textWidth(content.axes, LABEL) * 0.6);
+    Math.max(0, ...labels.map((label) => textWidth(label, LABEL, true)), textWidth(content.axes, LABEL));
   const left = MARGIN + widest(rows) + 8;
   const slanted = widest(columns);
   const top = MARGIN + TITLE + 10 + slanted * Math.sin(SLANT) + 14;
@@ -187,11 +189,12 @@ function drawCells(surface: Surface, content: FigureContent, { cell, field }: Fi
       surface.rect(field.x + run.start * cell, y, run.length * cell - gap, cell - gap, run.value);
     }
     if (cell < NUMBERED) continue;
-    const size = cell >= 40 ? 11 : 9.5;
-    for (const [column, { fill, ink, digits }] of cells.entries()) {
+    const wide = cell >= 40;
+    const size = wide ? 11 : 10;
+    for (const [column, { fill, ink, digits, short }] of cells.entries()) {
       if (fill === undefined) continue;
       const x = field.x + (column + 0.5) * cell - gap / 2;
-      surface.text(x, y + cell / 2, digits, { size, fill: ink, anchor: "middle", mono: true });
+      surface.text(x, y + cell / 2, wide ? digits : short, { size, fill: ink, anchor: "middle", mono: true });
     }
   }
   surface.outline(field.x, field.y, cell * columns.length, cell * rows.length, colors.line, 1);

@@ -28,7 +28,7 @@ export interface HeadFigure {
 }
 
 /** Steps of the legend; the ramp itself has 256. */
-const STOPS = 64;
+const STOPS = 60;
 
 export function headFigure({ view, head, scale, pinned, theme, hidden, notes, ...rest }: HeadFigure): FigureContent {
   const colors = ramp(theme);
@@ -45,11 +45,12 @@ export function headFigure({ view, head, scale, pinned, theme, hidden, notes, ..
     rows: view.queryTexts.map(labelText),
     columns: view.keyTexts.map(labelText),
     cell(query, key) {
-      if (isHidden(view, head, query, key)) return { fill: undefined, ink: rest.colors.ink, digits: "" };
+      if (isHidden(view, head, query, key)) return { fill: undefined, ink: rest.colors.ink, digits: "", short: "" };
       const weight = weightAt(view, head, query, key);
       const at = Math.round(place(weight, even[query] as number) * 255);
       const fill = Number.isNaN(at) ? colors.accent : at === 0 ? rest.colors.paper : (hex[at] as string);
-      return { fill, ink: colors.ink[at] ?? rest.colors.ink, digits: formatCell(weight, 3) };
+      const [digits, short] = [formatCell(weight, 3), formatCell(weight, 2)];
+      return { fill, ink: colors.ink[at] ?? rest.colors.ink, digits, short };
     },
     picked: pinned && { row: pinned.query, column: pinned.key },
     legend: {

@@ -109,13 +109,18 @@ export interface OutputReport {
 }
 
 /**
- * @param contributions [H, T, outDim], each head's own product
- * @param output [T, outDim], the one product of all
+ * @param contributions each head's own product, H × T × outDim numbers: [H, T, outDim], or token by token [T, H, 1, outDim]
+ * @param output the one product of all, T × outDim numbers
  */
 export function reportOutput(contributions: Tensor, output: Tensor, bias: Float32Array | undefined): OutputReport {
-  const [heads, rows, outDim] = contributions.shape as [number, number, number];
+  const { shape, data } = contributions;
+  const outDim = shape.at(-1) as number;
+  const byToken = shape.length === 4;
+  const [rows, heads] = byToken ? (shape as [number, number]) : ([shape[1], shape[0]] as [number, number]);
   const whole = output.data;
   const area = rows * outDim;
+  const at = (head: number, i: number) =>
+    byToken ? (Math.floor(i / outDim) * heads + head) * outDim + (i % outDim) : head * area + i;
   const sum = Float64Array.from({ length: area }, (_, i) => bias?.[i % outDim] ?? 0);
   const squares = whole.reduce((total, value) => total + value * value, 0);
   const biasShare = sum.reduce((total, value, i) => total + value * (whole[i] as number), 0) / squares;
@@ -123,7 +128,7 @@ export function reportOutput(contributions: Tensor, output: Tensor, bias: Float3
     let [own, along] = [0, 0];
     const places = new Float64Array(outDim);
     for (let i = 0; i < area; i++) {
-      const value = contributions.data[head * area + i] as number;
+      const value = data[at(head, i)] as number;
       own += value * value;
       along += value * (whole[i] as number);
       sum[i] = (sum[i] as number) + value;

@@ -18,6 +18,8 @@ export interface OtherWeights {
 
 /** Directions are looked for among the heaviest so many keys; the others keep their weight. */
 const MOST_KEYS = 128;
+/** Of going on from what was found. */
+const MOST_ROUNDS = 4;
 /** A column that is left shorter than this by those before it, of its own length, depends on them. */
 const DEPENDENT = 1e-9;
 
@@ -37,13 +39,21 @@ export function otherWeights(
   const keys = byWeight.slice(0, MOST_KEYS).sort((i, j) => i - j);
   const freedom = visible.length - rangeBasis(constraints(values, width, visible), visible.length).length;
   if (freedom === 0) return { weights: given, freedom, moved: 0 };
-  const directions = nullBasis(rangeBasis(constraints(values, width, keys), keys.length), keys.length);
-  let best = given;
+  const fixed = constraints(values, width, keys);
+  const directions = nullBasis(rangeBasis(fixed, keys.length), keys.length);
+  let best: Float64Array = given;
   let moved = 0;
-  for (const aim of aims(given, keys)) {
-    const found = walk(given, keys, directions, aim);
+  const go = (aim: Float64Array): boolean => {
+    const found = walk(given, keys, fixed, directions, aim);
     const distance = distanceOf(given, found);
-    if (distance > moved) [best, moved] = [found, distance];
+    if (distance <= moved + 1e-9) return false;
+    [best, moved] = [found, distance];
+    return true;
+  };
+  for (const aim of aims(given, keys)) go(aim);
+  // Further along the changes that were found, for as long as that leads away (the distance is convex).
+  for (let round = 0; round < MOST_ROUNDS; round++) {
+    if (!go(Float64Array.from(keys, (key) => Math.sign((best[key] as number) - (given[key] as number))))) break;
   }
   return { weights: best, freedom, moved };
 }
@@ -80,7 +90,7 @@ export function outputChange(
   return change === 0 ? 0 : change / norm(before);
 }
 
-/** Where to: off the heaviest key, onto each of the heaviest eight, and away from all that is heavy. */
+/** Where to: off the heaviest key, onto one of the next four, and away from all that is heavy. */
 function aims(given: Float64Array, keys: readonly number[]): Float64Array[] {
   const heaviest = keys
     .map((_, i) => i)
@@ -89,24 +99,34 @@ function aims(given: Float64Array, keys: readonly number[]): Float64Array[] {
   return [
     unit(heaviest[0] as number, -1),
     Float64Array.from(keys, (key) => -(given[key] as number)),
-    ...heaviest.slice(1, 9).map((at) => unit(at, 1)),
+    ...heaviest.slice(1, 5).map((at) => unit(at, 1)),
   ];
 }
 
 /**
- * From the given weights towards an aim, without leaving what keeps the output and the sum; where a weight reaches 0 it
- * stays there and the walk goes on among the others. It ends in a corner, with at most rank[V 1] weights left, or where
- * no allowed direction leads any nearer.
+ * From the given weights as far towards an aim as it goes without leaving what keeps the output and the sum: a linear
+ * program. Where a weight reaches 0 it stops there and the walk goes on among the others; where that leads no nearer, a
+ * stopped one is let go again if it helps (the reduced cost of the simplex method). It ends in a corner, as a rule, with
+ * rank[V 1] weights left.
  */
-function walk(given: Float64Array, keys: readonly number[], nullSpace: readonly Float64Array[], aim: Float64Array) {
+function walk(
+  given: Float64Array,
+  keys: readonly number[],
+  fixed: readonly Float64Array[],
+  nullSpace: readonly Float64Array[],
+  aim: Float64Array,
+): Float64Array {
   const weights = given.slice();
-  let directions: Float64Array[] = nullSpace.map((direction) => direction.slice());
+  const directions: Float64Array[] = nullSpace.map((direction) => direction.slice());
   const stopped = new Set<number>();
   const step = new Float64Array(keys.length);
-  while (directions.length > 0) {
+  for (let turn = 0; turn < 4 * keys.length; turn++) {
     step.fill(0);
     for (const direction of directions) addTimes(step, direction, dot(direction, aim));
-    if (norm(step) <= 1e-9) break;
+    if (norm(step) <= 1e-9) {
+      if (letGo(directions, stopped, fixed, aim)) continue;
+      break;
+    }
     let length = Number.POSITIVE_INFINITY;
     let blocking = -1;
     for (const [i, key] of keys.entries()) {
@@ -122,16 +142,46 @@ function walk(given: Float64Array, keys: readonly number[], nullSpace: readonly 
     }
     weights[keys[blocking] as number] = 0;
     stopped.add(blocking);
-    directions = without(directions, blocking);
+    stopAt(directions, blocking);
   }
   return weights;
 }
 
+/** Adds the direction in which the stopped weight grows that leads nearest to the aim; false where none does. */
+function letGo(
+  directions: Float64Array[],
+  stopped: Set<number>,
+  fixed: readonly Float64Array[],
+  aim: Float64Array,
+): boolean {
+  // Orthonormal over the places that are not stopped; at those that are, what the others have to give way.
+  const free = Array.from(aim.keys()).filter((i) => !stopped.has(i));
+  const basis: Float64Array[] = [];
+  for (const column of fixed) addDirection(basis, column, free);
+  const gain = aim.slice();
+  for (const vector of basis) addTimes(gain, vector, -dot(vector, aim, free));
+  const helpful = [...stopped].filter((i) => (gain[i] as number) > 1e-9);
+  helpful.sort((i, j) => (gain[j] as number) - (gain[i] as number));
+  for (const i of helpful) {
+    const direction = new Float64Array(aim.length);
+    for (const vector of basis) addTimes(direction, vector, -(vector[i] as number));
+    for (const other of stopped) direction[other] = 0;
+    direction[i] = 1;
+    // Where too few are left to give way, it would change the output.
+    if (fixed.some((column) => Math.abs(dot(direction, column)) > 1e-9 * norm(column))) continue;
+    const length = norm(direction);
+    directions.push(direction.map((value) => value / length));
+    stopped.delete(i);
+    return true;
+  }
+  return false;
+}
+
 /**
- * An orthonormal basis of what of a space is 0 at one place: a Householder reflection leaves one vector that is not, and
- * that one goes.
+ * Leaves an orthonormal basis of what of a space is 0 at one place: a Householder reflection makes all vectors but one so,
+ * and that one goes.
  */
-function without(basis: Float64Array[], at: number): Float64Array[] {
+function stopAt(basis: Float64Array[], at: number): void {
   const mirror = Float64Array.from(basis, (vector) => vector[at] as number);
   const length = norm(mirror);
   if (length > 1e-14) {
@@ -144,7 +194,6 @@ function without(basis: Float64Array[], at: number): Float64Array[] {
     basis.pop();
   }
   for (const vector of basis) vector[at] = 0;
-  return basis;
 }
 
 /** Columns of [V 1] for some keys, one after the other. */
@@ -176,31 +225,32 @@ function nullBasis(range: readonly Float64Array[], rows: number): Float64Array[]
   return basis.slice(range.length);
 }
 
-/** Adds what of a vector the basis does not have yet, unless that is nothing. */
-function addDirection(basis: Float64Array[], vector: Float64Array): void {
-  const length = norm(vector);
+/** Adds what of a vector the basis does not have yet, unless that is nothing. Lengths and angles are of some places, if given. */
+function addDirection(basis: Float64Array[], vector: Float64Array, among?: readonly number[]): void {
+  const length = Math.sqrt(dot(vector, vector, among));
   if (length === 0) return;
   const rest = vector.map((value) => value / length);
-  takeAway(rest, basis);
-  const left = norm(rest);
+  takeAway(rest, basis, among);
+  const left = Math.sqrt(dot(rest, rest, among));
   if (left <= DEPENDENT) return;
   // What was short is made long, and the rounding in it too: hence once more.
   const next = rest.map((value) => value / left);
-  takeAway(next, basis);
-  const size = norm(next);
+  takeAway(next, basis, among);
+  const size = Math.sqrt(dot(next, next, among));
   basis.push(next.map((value) => value / size));
 }
 
 /** What of a vector is orthogonal to a basis, in place. */
-function takeAway(vector: Float64Array, basis: readonly Float64Array[]): void {
+function takeAway(vector: Float64Array, basis: readonly Float64Array[], among?: readonly number[]): void {
   for (let pass = 0; pass < 2; pass++) {
-    for (const direction of basis) addTimes(vector, direction, -dot(vector, direction));
+    for (const direction of basis) addTimes(vector, direction, -dot(vector, direction, among));
   }
 }
 
-function dot(a: Float64Array, b: Float64Array): number {
+function dot(a: Float64Array, b: Float64Array, among?: readonly number[]): number {
   let sum = 0;
-  for (let i = 0; i < a.length; i++) sum += (a[i] as number) * (b[i] as number);
+  if (among) for (const i of among) sum += (a[i] as number) * (b[i] as number);
+  else for (let i = 0; i < a.length; i++) sum += (a[i] as number) * (b[i] as number);
   return sum;
 }
 
