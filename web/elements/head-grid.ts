@@ -25,6 +25,7 @@ interface Card {
   readonly head: number;
   readonly cell: HTMLElement;
   readonly canvas: HTMLCanvasElement;
+  readonly mark: HTMLElement;
   readonly name: HTMLElement;
   readonly box: HTMLInputElement;
   readonly kind: HTMLElement;
@@ -155,6 +156,7 @@ export class HeadGrid extends HeadElement {
 
   private makeCard(head: number): Card {
     const canvas = el("canvas", { width: 1, height: 1, "aria-hidden": "true" });
+    const mark = el("i", { hidden: true });
     const name = el("span", { class: "name", part: "name" });
     const box = el("input", { type: "checkbox", tabindex: -1, part: "box" });
     const kind = el("span", { class: "kind" });
@@ -162,7 +164,7 @@ export class HeadGrid extends HeadElement {
     const cell = el(
       "div",
       { role: "gridcell", class: "card", part: "card", tabindex: -1 },
-      ...[el("div", { class: "picture hatch", part: "picture" }, canvas), name, " ", box],
+      ...[el("div", { class: "picture hatch", part: "picture" }, canvas, mark), name, " ", box],
       el("div", { class: "caption", part: "caption" }, kind, " ", measure),
     );
     const focusHere = () => {
@@ -176,7 +178,7 @@ export class HeadGrid extends HeadElement {
       focusHere();
       this.pickHead(head, event.ctrlKey || event.metaKey || event.shiftKey);
     });
-    return { head, cell, canvas, name, box, kind, measure };
+    return { head, cell, canvas, mark, name, box, kind, measure };
   }
 
   private describe(view: AttentionView): void {
@@ -257,11 +259,7 @@ export class HeadGrid extends HeadElement {
 
   private showState(view: AttentionView): void {
     const { heads, off, query } = this.state;
-    this.base.classList.toggle("spotted", query !== null && query < view.queries);
-    if (query !== null) {
-      setStyle(this.grid, "--row-top", `${(query / view.queries) * 100}%`);
-      setStyle(this.grid, "--row-height", `${100 / view.queries}%`);
-    }
+    this.markRow(view, query !== null && query < view.queries ? query : null);
     const first = this.shownHead;
     const shown = this.shownState;
     // The place looked at changes at every move of the pointer, the heads do not.
@@ -279,6 +277,19 @@ export class HeadGrid extends HeadElement {
         // The name is what is written on the card, the description what it means.
         "aria-description": isOff ? `${spoken}, ${this.say(words.off)}` : spoken,
       });
+    }
+  }
+
+  /** The query looked at, in every picture. One by one: a property that the cards inherit would restyle all they hold. */
+  private markRow(view: AttentionView, query: number | null): void {
+    const thumb = this.places?.thumb ?? 0;
+    const height = `${thumb / view.queries}px`;
+    const transform = `translateY(${((query ?? 0) * thumb) / view.queries}px)`;
+    for (const { mark } of this.cards) {
+      if (mark.hidden !== (query === null)) mark.hidden = query === null;
+      if (query === null) continue;
+      setStyle(mark, "height", height);
+      setStyle(mark, "transform", transform);
     }
   }
 

@@ -9,7 +9,8 @@ import { heatCommand } from "./heat/keys.js";
 import { type HeatLayout, labelStep, layoutHeat } from "./heat/layout.js";
 import { HeatLegend, LEGEND_STYLE } from "./heat/legend.js";
 import { HeatMap } from "./heat/map.js";
-import { paintCells, paintMarks } from "./heat/painter.js";
+import { HeatMarks, MARKS_STYLE, move } from "./heat/marks.js";
+import { paintCells } from "./heat/painter.js";
 import { HEAT_STYLE } from "./heat/style.js";
 import { heatWords as words } from "./heat/words.js";
 import type { Ramp } from "./ramp.js";
@@ -70,12 +71,12 @@ export class HeadHeatmap extends HeadElement {
   }
 
   private readonly cells = el("canvas", { "aria-hidden": "true", class: "cells" });
-  private readonly marks = el("canvas", { "aria-hidden": "true", class: "marks" });
+  private readonly marks = new HeatMarks();
   // One live grid cell lies over the cell it stands for and moves with it: 512 × 512 of them would stop the page.
   private readonly cursor = el("div", { role: "gridcell", class: "cursor", tabindex: 0 });
   private readonly cursorRow = el("div", { role: "row" }, this.cursor);
   private readonly grid = el("div", { role: "grid" }, this.cursorRow);
-  private readonly box = el("div", { class: "box hatch", part: "box" }, this.cells, this.marks, this.grid);
+  private readonly box = el("div", { class: "box hatch", part: "box" }, this.cells, this.marks.node, this.grid);
   private readonly corner = el("div", { class: "corner", part: "corner" });
   private readonly columns = new AxisStrip("columns", "left");
   private readonly rows = new AxisStrip("rows", "top");
@@ -95,12 +96,13 @@ export class HeadHeatmap extends HeadElement {
   private readonly sentence = el("p", { class: "sentence", part: "sentence" });
   private readonly live = el("div", { class: "live", "aria-live": "polite" });
 
+  private readonly measuring = el("canvas");
   private layout: HeatLayout | null = null;
   /** The part in view. */
   protected window = viewport.FIT;
   private encoding: Encoding | null = null;
   private labels: { texts: readonly string[]; keys: readonly string[]; width: number } | null = null;
-  private looks: { ramp: Ramp; pick: string; sans: string; mono: string; maxPlot: number; ratio: number } | null = null;
+  private looks: { ramp: Ramp; sans: string; mono: string; maxPlot: number; ratio: number } | null = null;
   private picture = "";
   private drawnRamp: Ramp | null = null;
   private hasDots = false;
@@ -108,7 +110,7 @@ export class HeadHeatmap extends HeadElement {
   private footed = 0;
 
   constructor() {
-    super(LEGEND_STYLE, HEAT_STYLE);
+    super(LEGEND_STYLE, MARKS_STYLE, HEAT_STYLE);
     this.base.append(this.matrix, this.foot, this.sentence, this.live);
     const element = this;
     listenToGestures(this.box, {
@@ -171,7 +173,6 @@ export class HeadHeatmap extends HeadElement {
     const maxPlot = Number.parseFloat(getComputedStyle(this).getPropertyValue("--hs-max-plot"));
     this.looks = {
       ramp: this.currentRamp(),
-      pick: this.styleOf("pick"),
       sans: this.styleOf("sans"),
       mono: this.styleOf("mono"),
       maxPlot: maxPlot > 0 ? maxPlot : MAX_PLOT,
@@ -199,7 +200,7 @@ export class HeadHeatmap extends HeadElement {
   private labelWidth({ queryTexts, keyTexts }: AttentionView): number {
     const { labels } = this;
     if (labels?.texts === queryTexts && labels.keys === keyTexts) return labels.width;
-    const context = this.marks.getContext("2d");
+    const context = this.measuring.getContext("2d");
     let width = 28;
     if (context) {
       context.font = `12px ${this.looks?.mono}`;
@@ -233,7 +234,7 @@ export class HeadHeatmap extends HeadElement {
   }
 
   /** A number inside a cell, and the same with all its digits in words. */
-  protected cellText(value: number, digits: 2 | 3 | 4): string {
+  protected cellText(value: number, digits: 2 | 3 | 4, _width: number): string {
     return formatCell(value, digits);
   }
   protected valueText(value: number, hidden: boolean): string {
@@ -249,7 +250,7 @@ export class HeadHeatmap extends HeadElement {
     this.drawnRamp = ramp;
     this.box.classList.toggle("zoomed", zoom > 1);
     const weight = (query: number, key: number) => weightAt(view, head, query, key);
-    const text = (value: number, digits: 2 | 3 | 4) => this.cellText(value, digits);
+    const text = this.cellText.bind(this);
     this.hasDots = paintCells(this.cells, { codes, ramp, plot, viewport: this.window, ratio, family, weight, text });
   }
 
@@ -270,16 +271,11 @@ export class HeadHeatmap extends HeadElement {
   }
 
   private drawMarks({ plot }: HeatLayout): void {
-    const { ratio, pick: color } = this.looks as NonNullable<typeof this.looks>;
-    const { spot, pinned } = this;
-    paintMarks(this.marks, { plot, viewport: this.window, ratio, color, spot, pinned });
-    const cell = viewport.cellSize(plot, this.window.zoom);
-    place(this.cursor, {
-      left: ((spot?.key ?? 0) - this.window.column) * cell.width,
-      top: ((spot?.query ?? 0) - this.window.row) * cell.height,
-      width: cell.width,
-      height: cell.height,
-    });
+    const { spot, pinned, window } = this;
+    this.marks.update(plot, window, spot, pinned);
+    const { width, height } = viewport.cellSize(plot, window.zoom);
+    const left = ((spot?.key ?? 0) - window.column) * width;
+    move(this.cursor, left, ((spot?.query ?? 0) - window.row) * height, width, height);
   }
 
   protected gridLabel(): string {

@@ -51,13 +51,11 @@ export const GRID_STYLE = `
   height: 100%;
   image-rendering: pixelated;
 }
-.spotted .picture::after {
-  content: "";
+.picture i {
   position: absolute;
   left: 0;
   right: 0;
-  top: var(--row-top);
-  height: var(--row-height);
+  top: 0;
   min-height: 2px;
   border: solid var(--_pick);
   border-width: 1px 0;

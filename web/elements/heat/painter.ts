@@ -1,14 +1,12 @@
-/** The drawing of a heatmap on its two canvases: the cells, and above them what follows the pointer. */
+/** The cells of a heatmap on their canvas, and the minimap's. */
 
-import type { Spot } from "../attention-view.js";
 import { contrast, parseHex, type Ramp } from "../ramp.js";
 import { type AxisSpan, codeWords, HIDDEN_CODE, NAN_CODE, raster } from "../raster.js";
 import { cellSize, type Plot, type Viewport, visibleArea } from "../viewport.js";
 import { digitsFor } from "./layout.js";
 
-/** From this size on there is a line between cells, and below it only a ring of this size can be seen. */
+/** From this size on there is a line between cells. */
 const LINED = 16;
-const SMALLEST_RING = 9;
 
 export interface CellPicture {
   readonly codes: Uint16Array;
@@ -20,7 +18,8 @@ export interface CellPicture {
   /** The font family of the numbers. */
   readonly family: string;
   weight(query: number, key: number): number;
-  text(weight: number, digits: 2 | 3 | 4): string;
+  /** What stands in a cell of `width` pixels. */
+  text(weight: number, digits: 2 | 3 | 4, width: number): string;
 }
 
 /** Draws the cells that are in view; returns whether some show "·". */
@@ -90,7 +89,7 @@ function paintNumbers(context: CanvasRenderingContext2D, picture: CellPicture): 
     for (let key = area.column; key < area.column + area.columns; key++) {
       const code = codes[query * plot.columns + key] as number;
       if (code === HIDDEN_CODE) continue;
-      const text = picture.text(picture.weight(query, key), digits);
+      const text = picture.text(picture.weight(query, key), digits, width);
       dots ||= text === "·";
       context.fillStyle = code === NAN_CODE ? onAccent : (ramp.ink[code - 1] as string);
       context.fillText(text, (key - viewport.column + 0.5) * width - 0.5, y);
@@ -98,43 +97,6 @@ function paintNumbers(context: CanvasRenderingContext2D, picture: CellPicture): 
   }
   context.setTransform(1, 0, 0, 1, 0, 0);
   return dots;
-}
-
-export interface Marks {
-  readonly plot: Plot;
-  readonly viewport: Viewport;
-  readonly ratio: number;
-  readonly color: string;
-  readonly spot: Spot | null;
-  readonly pinned: Spot | null;
-}
-
-/** Draws the crosshair of the place looked at, and the ring of the pinned one. */
-export function paintMarks(canvas: HTMLCanvasElement, { plot, viewport, ratio, color, spot, pinned }: Marks): void {
-  const context = sized(canvas, plot, ratio);
-  if (!context) return;
-  const { width, height } = cellSize(plot, viewport.zoom);
-  const left = (key: number) => (key - viewport.column) * width;
-  const top = (query: number) => (query - viewport.row) * height;
-  context.clearRect(0, 0, canvas.width, canvas.height);
-  context.setTransform(ratio, 0, 0, ratio, 0, 0);
-  context.strokeStyle = color;
-  const ring = (query: number, key: number, line: number) => {
-    context.lineWidth = line;
-    const w = Math.max(width, SMALLEST_RING) - 1;
-    const h = Math.max(height, SMALLEST_RING) - 1;
-    context.strokeRect(left(key) + (width - 1 - w) / 2, top(query) + (height - 1 - h) / 2, w, h);
-  };
-  if (spot) {
-    context.globalAlpha = 0.5;
-    context.lineWidth = 1;
-    context.strokeRect(-2, Math.round(top(spot.query)) - 0.5, plot.width + 4, height);
-    if (spot.key !== null) context.strokeRect(Math.round(left(spot.key)) - 0.5, -2, width, plot.height + 4);
-    context.globalAlpha = 1;
-    if (spot.key !== null) ring(spot.query, spot.key, 1.5);
-  }
-  if (pinned && pinned.key !== null) ring(pinned.query, pinned.key, 2);
-  context.setTransform(1, 0, 0, 1, 0, 0);
 }
 
 function sized(canvas: HTMLCanvasElement, plot: Plot, ratio: number): CanvasRenderingContext2D | null {

@@ -29,6 +29,9 @@ export const HEAT_STYLE = `
 .box.zoomed:active {
   cursor: grabbing;
 }
+.columns, .rows, .box {
+  contain: size layout style;
+}
 .box canvas {
   position: absolute;
   inset: 0;
