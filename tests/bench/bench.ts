@@ -12,8 +12,9 @@ function progress(result: Result): void {
   process.stderr.write(`${result.case}\n`);
   for (const row of result.rows) {
     const share = (100 * shareOfLimit(result, row)).toFixed(0);
+    const times = `${short(row.ms).padStart(8)} ms (best ${short(row.best)})`.padEnd(28);
     process.stderr.write(
-      `  ${row.who.padEnd(30)} ${short(row.ms).padStart(8)} ms ${short(gflops(result, row)).padStart(6)} GFLOP/s ${share.padStart(3)} %\n`,
+      `  ${row.who.padEnd(30)} ${times} ${short(gflops(result, row)).padStart(6)} GFLOP/s ${share.padStart(3)} %\n`,
     );
   }
   for (const { who, why } of result.failures) process.stderr.write(`  ${who.padEnd(30)} left out: ${why}\n`);

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { nodeFlags } from "../../tools/lib/node-flags.js";
+import { browserEngine } from "./browsers.ts";
 import type { Result } from "./measure.ts";
 import type { EngineName } from "./options.ts";
 import type { Job } from "./run.ts";
@@ -59,6 +60,6 @@ export async function startEngine(name: EngineName): Promise<Engine> {
     case "node26":
       return nodeEngine(here(`engines/node_modules/${name}/bin/node`));
     default:
-      throw new Error(`${name} is not there yet`);
+      return browserEngine(name);
   }
 }

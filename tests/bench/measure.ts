@@ -1,7 +1,7 @@
 import { type Case, flops } from "./cases.ts";
 import type { Answer, Contender, Prepared } from "./contender.ts";
 import { errorOf, expect } from "./expected.ts";
-import type { Limit } from "./limit.ts";
+import type { Machine } from "./machine.ts";
 import { makeProblem, type ProjectPast } from "./problem.ts";
 import { median, quantile, rotated } from "./statistics.ts";
 
@@ -12,6 +12,7 @@ export interface Row {
   readonly ms: number;
   readonly low: number;
   readonly high: number;
+  readonly best: number;
   readonly calls: number;
   /** Whether the machine had other work in most rounds, so that those had to count too. */
   readonly disturbed: boolean;
@@ -37,11 +38,13 @@ export interface Effort {
   /** Least milliseconds of a turn and of a contender's warm-up. */
   readonly turn: number;
   readonly warmUp: number;
+  /** Milliseconds that a case may wait for a machine without other work. */
+  readonly patience: number;
 }
 
 export const EFFORT = {
-  quick: { rounds: 5, turn: 15, warmUp: 150 },
-  normal: { rounds: 11, turn: 30, warmUp: 400 },
+  quick: { rounds: 5, turn: 15, warmUp: 150, patience: 3000 },
+  normal: { rounds: 11, turn: 30, warmUp: 400, patience: 10_000 },
 } as const satisfies Record<string, Effort>;
 
 /** Longer calls than this need no untimed call in front: weights that fell out of the caches are 1 % of them. */
@@ -72,7 +75,7 @@ export async function measureCase(
   engine: string,
   c: Case,
   contenders: readonly Contender[],
-  limits: { readonly relaxed?: Limit | undefined; readonly simd?: Limit | undefined },
+  machine: Machine,
   projectPast: ProjectPast,
   effort: Effort,
 ): Promise<Result> {
@@ -104,16 +107,16 @@ export async function measureCase(
     } while (performance.now() < end);
     entry.group = Math.max(1, Math.ceil(effort.turn / entry.callMs));
   }
-  const chains = new Chains(limits);
+  machine.startCase(effort.patience);
   const rounds = (entry: Entry) => (entry.callMs > SLOW_MS ? Math.min(3, effort.rounds) : effort.rounds);
   const lacking = (entry: Entry) => entry.samples.filter((one) => one.quiet).length < rounds(entry);
-  for (let round = 0; round < 2 * effort.rounds && entries.some(lacking); ++round) {
+  for (let round = 0; round < 3 * effort.rounds && entries.some(lacking); ++round) {
     for (const entry of rotated(entries, round)) {
-      if (!lacking(entry) || entry.samples.length >= 2 * rounds(entry)) continue;
+      if (!lacking(entry) || entry.samples.length >= 3 * rounds(entry)) continue;
+      const before = await machine.quiet();
       if (entry.callMs < LONG_MS) await time(entry.prepared.run, 1);
-      const before = chains.quiet();
       const ms = await time(entry.prepared.run, entry.group);
-      entry.samples.push({ ms, quiet: before && chains.quiet() });
+      entry.samples.push({ ms, quiet: before && machine.isQuiet() });
     }
   }
   for (const entry of entries) await entry.prepared.dispose();
@@ -122,7 +125,7 @@ export async function measureCase(
     case: c.id,
     flops: flops(c),
     rounds: effort.rounds,
-    limit: chains.medians(),
+    limit: machine.limits(),
     rows: entries.map((entry) => rowOf(entry, rounds(entry))),
     failures,
   };
@@ -134,35 +137,6 @@ function rowOf({ contender, error, samples, group }: Entry, rounds: number): Row
   const counted = (disturbed ? samples : quiet).map((one) => one.ms);
   return {
     ...{ who: contender.name, ms: median(counted), low: quantile(counted, 0.25), high: quantile(counted, 0.75) },
-    ...{ calls: counted.length * group, disturbed, error },
+    ...{ best: Math.min(...counted), calls: counted.length * group, disturbed, error },
   };
-}
-
-/** The chains of the limit between turns: they give the limit of the same minutes, and tell when others use the machine. */
-class Chains {
-  readonly #limits: Partial<Record<"relaxed" | "simd", Limit>>;
-  readonly #samples = { relaxed: [] as number[], simd: [] as number[] };
-  #turns = 0;
-
-  constructor(limits: { readonly relaxed?: Limit | undefined; readonly simd?: Limit | undefined }) {
-    this.#limits = { ...(limits.relaxed && { relaxed: limits.relaxed }), ...(limits.simd && { simd: limits.simd }) };
-  }
-
-  /** One measurement, of either chain in turn: whether it is as fast as it has been before. */
-  quiet(): boolean {
-    const kinds = Object.keys(this.#limits) as ("relaxed" | "simd")[];
-    // Two a turn, before and behind it: every chain gets either place.
-    const kind = kinds[(this.#turns + (this.#turns >> 1)) % kinds.length];
-    ++this.#turns;
-    const limit = kind && this.#limits[kind];
-    if (!limit) return true;
-    const samples = this.#samples[kind];
-    samples.push(limit.measure());
-    return (samples.at(-1) as number) >= 0.92 * quantile(samples, 0.9);
-  }
-
-  medians(): { relaxed?: number; simd?: number } {
-    const { relaxed, simd } = this.#samples;
-    return { ...(relaxed.length > 0 && { relaxed: median(relaxed) }), ...(simd.length > 0 && { simd: median(simd) }) };
-  }
 }

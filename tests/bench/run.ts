@@ -1,7 +1,7 @@
 import type { Case } from "./cases.ts";
 import type { Contender } from "./contender.ts";
 import { headscope, loadVariants, projectPast } from "./headscope.ts";
-import { startLimit } from "./limit.ts";
+import { Machine } from "./machine.ts";
 import { EFFORT, measureCase, type Result } from "./measure.ts";
 import { ort } from "./peers/ort.ts";
 
@@ -15,7 +15,7 @@ export interface Job {
 }
 
 /** The same in Node.js and in a page. */
-export async function runJob(job: Job, report: (result: Result) => void): Promise<void> {
+export async function runJob(job: Job, report: (result: Result) => void | Promise<void>): Promise<void> {
   const variants = await loadVariants();
   const first = variants[0];
   if (!first) throw new Error("no build of headscope runs here");
@@ -23,9 +23,9 @@ export async function runJob(job: Job, report: (result: Result) => void): Promis
   const contenders = all.filter(
     ({ name }) => job.who.length === 0 || job.who.some((one) => name.startsWith(one)) || name === first.variant,
   );
-  const limits = { relaxed: await startLimit("relaxed"), simd: await startLimit("simd") };
+  const machine = await Machine.start();
   for (const c of job.cases) {
     const effort = job.quick ? EFFORT.quick : EFFORT.normal;
-    report(await measureCase(job.engine, c, contenders, limits, projectPast(first), effort));
+    await report(await measureCase(job.engine, c, contenders, machine, projectPast(first), effort));
   }
 }

@@ -42,17 +42,18 @@ function fileFor(folder, path) {
 
 /**
  * @param {string} folder
- * @param {{ port?: number, basePath?: string, csp?: string }} [options] basePath: "/some/path/", default "/"; port 0 is
- *   any free one.
+ * @param {{ port?: number, basePath?: string, csp?: string, headers?: Record<string, string> }} [options]
+ *   basePath: "/some/path/", default "/"; port 0 is any free one.
  * @returns {Promise<{ url: string, requests: string[], close(): Promise<void> }>} requests: the paths asked for, in order.
  */
-export function serve(folder, { port = 0, basePath = "/", csp } = {}) {
+export function serve(folder, { port = 0, basePath = "/", csp, headers = {} } = {}) {
   /** @type {string[]} */
   const requests = [];
   const server = createServer((request, response) => {
     const path = new URL(request.url ?? "/", "http://localhost").pathname;
     requests.push(path);
     response.setHeader("Cache-Control", "no-cache");
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
     if (csp) response.setHeader("Content-Security-Policy", csp);
     if (request.method !== "GET" && request.method !== "HEAD") {
       response.writeHead(405, { Allow: "GET, HEAD" }).end();
