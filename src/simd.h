@@ -20,6 +20,22 @@ inline Vec load(const float* from) { return Vec::load_unaligned(from); }
 inline void store(float* to, Vec x) { x.store_unaligned(to); }
 inline Vec splat(float x) { return Vec(x); }
 
+template <float value>
+struct Constant {
+  static inline float memory = value;
+};
+
+/// splat(value), read from memory that the compiler takes for a variable: newer V8 makes a v128.const anew at every
+/// use, with three instructions instead of one load. Polynomials take half the time that they take with `splat`.
+template <float value>
+Vec constant() {
+#if defined(__wasm__)
+  return Vec(wasm_v128_load32_splat(&Constant<value>::memory));
+#else
+  return splat(value);
+#endif
+}
+
 /// The first n (1..3) floats; the missing lanes are `fill`. Never reads past from + n.
 inline Vec load_partial(const float* from, size_t n, float fill = 0.0F) {
   // Lane by lane: a memcpy of a length known at run time is a call, or a slow memory.copy on wasm.
@@ -135,21 +151,21 @@ inline void widen_int8(const int8_t* from, Vec (&to)[4]) {
 /// Adding 1.5 · 2^23 rounds to an integer and leaves it in the low mantissa bits, from where a shift puts it
 /// into the exponent; n = −127 makes an exponent field of 0, hence the exact 0 without a select.
 inline Vec exp_nonpositive(Vec x) {
-  const Vec magic = splat(12582912.0F);
-  const Vec clamped = at_least(x, splat(-88.0F));
-  const Vec shifted = madd(clamped, splat(1.44269504088896341F), magic);
+  const Vec magic = constant<12582912.0F>();
+  const Vec clamped = at_least(x, constant<-88.0F>());
+  const Vec shifted = madd(clamped, constant<1.44269504088896341F>(), magic);
   const Vec n = shifted - magic;
-  Vec r = madd(n, splat(-0.693359375F), clamped);  // ln 2 in two parts: n · high is exact
-  r = madd(n, splat(2.12194440e-4F), r);
-  Vec y = splat(1.9875691500e-4F);
-  y = madd(y, r, splat(1.3981999507e-3F));
-  y = madd(y, r, splat(8.3334519073e-3F));
-  y = madd(y, r, splat(4.1665795894e-2F));
-  y = madd(y, r, splat(1.6666665459e-1F));
-  y = madd(y, r, splat(5.0000001201e-1F));
-  y = madd(y, r * r, r) + splat(1.0F);
+  Vec r = madd(n, constant<-0.693359375F>(), clamped);  // ln 2 in two parts: n · high is exact
+  r = madd(n, constant<2.12194440e-4F>(), r);
+  Vec y = constant<1.9875691500e-4F>();
+  y = madd(y, r, constant<1.3981999507e-3F>());
+  y = madd(y, r, constant<8.3334519073e-3F>());
+  y = madd(y, r, constant<4.1665795894e-2F>());
+  y = madd(y, r, constant<1.6666665459e-1F>());
+  y = madd(y, r, constant<5.0000001201e-1F>());
+  y = madd(y, r * r, r) + constant<1.0F>();
 #if defined(__wasm__)
-  const v128_t exponent = wasm_i32x4_add(wasm_i32x4_shl(shifted, 23), wasm_i32x4_splat(0x3F800000));
+  const v128_t exponent = wasm_i32x4_add(wasm_i32x4_shl(shifted, 23), constant<1.0F>());
   return y * Vec(exponent);
 #else
   const auto bits = xsimd::bitwise_cast<int32_t>(shifted);
@@ -165,23 +181,23 @@ inline Vec copy_sign(Vec x, Vec sign) { return xsimd::copysign(x, sign); }
 /// (1 − e^−2x) / (1 + e^−2x) cancels there.
 inline Vec tanh(Vec x) {
   const Vec magnitude = absolute(x);
-  const Vec e = exp_nonpositive(magnitude * splat(-2.0F));
-  const Vec far = (splat(1.0F) - e) / (splat(1.0F) + e);
+  const Vec e = exp_nonpositive(magnitude * constant<-2.0F>());
+  const Vec far = (constant<1.0F>() - e) / (constant<1.0F>() + e);
   const Vec square = x * x;
-  Vec p = splat(-5.70498872745e-3F);
-  p = madd(p, square, splat(2.06390887954e-2F));
-  p = madd(p, square, splat(-5.37397155531e-2F));
-  p = madd(p, square, splat(1.33314422036e-1F));
-  p = madd(p, square, splat(-3.33332819422e-1F));
+  Vec p = constant<-5.70498872745e-3F>();
+  p = madd(p, square, constant<2.06390887954e-2F>());
+  p = madd(p, square, constant<-5.37397155531e-2F>());
+  p = madd(p, square, constant<1.33314422036e-1F>());
+  p = madd(p, square, constant<-3.33332819422e-1F>());
   const Vec near = madd(p * square, magnitude, magnitude);
-  return copy_sign(xsimd::select(magnitude < splat(0.625F), near, far), x);
+  return copy_sign(xsimd::select(magnitude < constant<0.625F>(), near, far), x);
 }
 
 /// 1 / (1 + e^−x) within 2.5 ULP, never through a large exponential; NaN stays NaN.
 inline Vec sigmoid(Vec x) {
   const Vec e = exp_nonpositive(splat(0.0F) - absolute(x));
-  const Vec numerator = xsimd::select(x < splat(0.0F), e, splat(1.0F));
-  return numerator / (splat(1.0F) + e);
+  const Vec numerator = xsimd::select(x < splat(0.0F), e, constant<1.0F>());
+  return numerator / (constant<1.0F>() + e);
 }
 
 /// The error function, from xsimd: within 2.5 ULP, odd, NaN stays NaN.
