@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { difference, type MapSide, obstacle } from "../../web/elements/compare/difference.js";
-import { ARM, divergingIndex, divergingRamp } from "../../web/elements/compare/diverging.js";
+import { divergingIndex, divergingRamp, STEPS } from "../../web/elements/compare/diverging.js";
 import { contrast, luminance, parseHex, type Rgb } from "../../web/elements/ramp.js";
 
 function side(weights: number[], texts = ["a", "b"], hidden: number[] | null = null): MapSide {
@@ -50,16 +50,19 @@ test("obstacle() names the first token that differs, or both shapes", () => {
 });
 
 for (const theme of ["light", "dark"] as const) {
+  const { colors, ink } = divergingRamp(theme);
+  /** Step 0 to 127 of the arm of greater (+) or smaller (−) values. */
+  const at = (sign: 1 | -1, step: number) => colors[divergingIndex((sign * step) / (STEPS - 1), 1)] as Rgb;
+
   test(`divergingRamp("${theme}") starts at the background and grows in contrast both ways`, () => {
-    const { colors, ink } = divergingRamp(theme);
-    assert.equal(colors.length, 2 * ARM + 1);
+    assert.equal(colors.length, 2 * STEPS);
     const paper = parseHex(theme === "light" ? "#fbfaf7" : "#101216");
-    assert.deepEqual(colors[ARM], paper);
-    for (const direction of [1, -1]) {
+    for (const sign of [1, -1] as const) {
+      assert.deepEqual(at(sign, 0), paper);
       let before = 1;
-      for (let i = 1; i <= ARM; i++) {
-        const now = contrast(colors[ARM + direction * i] as Rgb, paper);
-        assert.ok(now >= before - 0.02, `${direction * i}: ${now} after ${before}`);
+      for (let step = 1; step < STEPS; step++) {
+        const now = contrast(at(sign, step), paper);
+        assert.ok(now >= before - 0.02, `${sign * step}: ${now} after ${before}`);
         before = Math.max(before, now);
       }
       assert.ok(before > 7);
@@ -68,21 +71,25 @@ for (const theme of ["light", "dark"] as const) {
   });
 
   test(`divergingRamp("${theme}") has more blue than red on the one arm and less on the other`, () => {
-    const { colors } = divergingRamp(theme);
-    for (let i = 40; i <= ARM; i++) {
-      const [more, less] = [colors[ARM + i] as Rgb, colors[ARM - i] as Rgb];
-      assert.ok(more[2] > more[0] + 10, `+${i}: ${more}`);
-      assert.ok(less[0] > less[2] + 10, `−${i}: ${less}`);
+    for (let step = 20; step < STEPS; step++) {
+      const [more, less] = [at(1, step), at(-1, step)];
+      assert.ok(more[2] > more[0] + 10, `+${step}: ${more}`);
+      assert.ok(less[0] > less[2] + 10, `−${step}: ${less}`);
       // Of one strength they are of like lightness: neither sign looks larger.
-      assert.ok(Math.abs(luminance(more) - luminance(less)) < 0.12, `${i}: ${luminance(more)} and ${luminance(less)}`);
+      assert.ok(Math.abs(luminance(more) - luminance(less)) < 0.12, `${step}: ${luminance(more)}, ${luminance(less)}`);
     }
   });
 }
 
-test("divergingIndex() puts 0 in the middle and ends at the limit", () => {
-  assert.equal(divergingIndex(0, 0.5), ARM);
-  assert.equal(divergingIndex(0.5, 0.5), 2 * ARM);
-  assert.equal(divergingIndex(-9, 0.5), 0);
-  assert.equal(divergingIndex(0, 0), ARM);
+test("divergingRamp() starts at the paper it is given", () => {
+  assert.deepEqual(divergingRamp("light", "#ffffff").colors[0], [255, 255, 255]);
+});
+
+test("divergingIndex() is 0 for 0, grows with the size, and keeps the sign in its last bit", () => {
+  assert.equal(divergingIndex(0, 0.5), 0);
+  assert.equal(divergingIndex(0, 0), 0);
+  assert.equal(divergingIndex(0.5, 0.5), 2 * STEPS - 2);
+  assert.equal(divergingIndex(-9, 0.5), 2 * STEPS - 1);
+  assert.ok(divergingIndex(-0.3, 1) > divergingIndex(0.2, 1) && divergingIndex(0.3, 1) > divergingIndex(-0.2, 1));
   assert.equal(divergingIndex(Number.NaN, 1), -1);
 });

@@ -4,6 +4,7 @@
  */
 
 import { CostBills } from "./cost-bills.js";
+import { HeadCompare } from "./head-compare.js";
 import { HeadGrid } from "./head-grid.js";
 import { HeadHeatmap } from "./head-heatmap.js";
 import { HeadLines } from "./head-lines.js";
@@ -14,6 +15,7 @@ import { TokenStrip } from "./token-strip.js";
 /** Tag names and their classes; each element adds itself here. */
 export const elements = {
   "cost-bills": CostBills,
+  "head-compare": HeadCompare,
   "head-grid": HeadGrid,
   "head-heatmap": HeadHeatmap,
   "head-lines": HeadLines,

@@ -369,7 +369,8 @@ export class HeadLines extends HeadElement {
       {
         type: "button",
         "aria-pressed": heads.includes(head) ? "true" : "false",
-        "aria-label": off ? `${name}, ${this.say(words.off)}` : name,
+        // The name is what is written on it.
+        "aria-description": off ? `${name}, ${this.say(words.off)}` : name,
       },
       sample,
       el("span", { class: off ? "off" : null }, this.say(words.short, { head })),

@@ -1,10 +1,12 @@
 /** Types of the tags, for TypeScript and for the frameworks (frameworks/). Nothing of this exists at run time. */
 
-import type { CostBills } from "./cost-bills.js";
+import type { CostBills, CostConfig } from "./cost-bills.js";
+import type { HeadCompare } from "./head-compare.js";
 import type { AblateDetail, SpotDetail } from "./head-element.js";
 import type { HeadGrid } from "./head-grid.js";
 import type { HeadHeatmap } from "./head-heatmap.js";
 import type { HeadLines } from "./head-lines.js";
+import type { LineChoices } from "./lines/controls.js";
 import type { HeatScale } from "./scale.js";
 import type { ShapeTrace } from "./shape-trace.js";
 import type { TokenStrip } from "./token-strip.js";
@@ -12,6 +14,7 @@ import type { TokenStrip } from "./token-strip.js";
 /** The element of each tag; the same as in define.ts, from which TypeScript cannot derive it without going in circles. */
 export interface ElementTags {
   "cost-bills": CostBills;
+  "head-compare": HeadCompare;
   "head-grid": HeadGrid;
   "head-heatmap": HeadHeatmap;
   "head-lines": HeadLines;
@@ -25,6 +28,10 @@ export interface ElementEvents {
   pick: CustomEvent<SpotDetail>;
   ablate: CustomEvent<AblateDetail>;
   scale: CustomEvent<{ readonly scale: HeatScale }>;
+  filter: CustomEvent<LineChoices>;
+  heads: CustomEvent<{ readonly left: number; readonly right: number }>;
+  open: CustomEvent<{ readonly stage: string | null }>;
+  sizes: CustomEvent<CostConfig>;
 }
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;

@@ -44,11 +44,16 @@ export function crosses(layout: LinesLayout, query: number, key: number): boolea
   return Math.max(a, b) >= 0 && Math.min(a, b) <= layout.extent;
 }
 
+/** Pixels between lines of two series that join the same tokens. */
+export function apart({ slot, series }: LinesLayout): number {
+  return Math.min(APART, (slot * SPREAD) / series);
+}
+
 /** x0 y0, two control points, x1 y1 of a curve that leaves and arrives at a right angle to the sides. */
 export type Curve = readonly [number, number, number, number, number, number, number, number];
 
 export function curve(layout: LinesLayout, query: number, key: number, series = 0): Curve {
-  const beside = (series - (layout.series - 1) / 2) * Math.min(APART, (layout.slot * SPREAD) / layout.series);
+  const beside = (series - (layout.series - 1) / 2) * apart(layout);
   const a = along(layout, query) + beside;
   const b = along(layout, key) + beside;
   const { gap } = layout;

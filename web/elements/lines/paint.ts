@@ -1,6 +1,6 @@
 /** Lines onto a canvas: those of one look and one strength in one stroke, the stronger over the fainter. */
 
-import { crosses, curve, type LinesLayout, strength, strengthStyle } from "./layout.js";
+import { apart, crosses, curve, type LinesLayout, strength, strengthStyle } from "./layout.js";
 import type { Links } from "./links.js";
 import type { SeriesLook } from "./series-look.js";
 
@@ -85,7 +85,8 @@ function stroke(
   lines: readonly number[],
 ): void {
   const { color, dash } = looks[series] as SeriesLook;
-  const { alpha, width } = strengthStyle(step);
+  const { alpha, width: full } = strengthStyle(step);
+  const width = Math.min(full, Math.max(1.2, apart(layout)));
   context.globalAlpha = alpha;
   context.strokeStyle = color;
   context.lineWidth = width;
