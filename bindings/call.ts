@@ -3,12 +3,30 @@ import { mismatch } from "./errors.js";
 import { allocate, byteArea, floatArea, type Heap, outOfMemory } from "./heap.js";
 import type { AttentionResult, Tensor } from "./types.js";
 
-/** Results in the order in which the native side learns their addresses. Bit i of `Call.wanted` asks for the i-th. */
+/** Results in the order in which they lie in the arena. Bit i of `Call.wanted` asks for the i-th. */
 export const RESULTS = ["weights", "scores", "q", "k", "v", "heads", "concat", "contributions"] as const;
-export const TRACE_BIT = 1 << RESULTS.length;
-const CONTRIBUTIONS_BIT = 1 << RESULTS.indexOf("contributions");
+/** Their places in RESULTS, as numbers that bundling writes into the code. */
+enum Result {
+  weights,
+  scores,
+  q,
+  k,
+  v,
+  heads,
+  concat,
+  contributions,
+}
+const WORDS = [F.weights, F.scores, F.q, F.k, F.v, F.heads, F.concat, F.contributions] as const;
 
-const WORDS = RESULTS.map((name) => F[name]);
+const WEIGHTS_BIT = 1 << Result.weights;
+export const TRACE_BIT = 1 << RESULTS.length;
+const CONTRIBUTIONS_BIT = 1 << Result.contributions;
+
+/** Place of the lowest bit that is set. */
+function lowest(bits: number): number {
+  return 31 - Math.clz32(bits & -bits);
+}
+
 const SCORES_STAGE_NUMBERS = { scaled: 0, capped: 1, masked: 2 } as const;
 export type ScoresStage = keyof typeof SCORES_STAGE_NUMBERS;
 
@@ -66,45 +84,45 @@ export class Call {
 }
 
 /** Numbers in the i-th result. */
-function resultLength(call: Call, result: number): number {
+function resultLength(call: Call, result: Result): number {
   const { batch, numHeads, numKVHeads, queries, keys } = call;
-  switch (RESULTS[result]) {
-    case "q":
+  switch (result) {
+    case Result.q:
       return batch * numHeads * queries * call.headDim;
-    case "k":
+    case Result.k:
       return batch * numKVHeads * keys * call.headDim;
-    case "v":
+    case Result.v:
       return batch * numKVHeads * keys * call.valueHeadDim;
-    case "heads":
-    case "concat":
+    case Result.heads:
+    case Result.concat:
       return batch * numHeads * queries * call.valueHeadDim;
-    case "contributions":
+    case Result.contributions:
       return batch * numHeads * queries * call.outDim;
     default:
       return batch * numHeads * queries * keys;
   }
 }
 
-function resultShape(call: Call, result: number): number[] {
+function resultShape(call: Call, result: Result): number[] {
   const { numHeads, numKVHeads, queries, keys } = call;
   let shape: number[];
-  switch (RESULTS[result]) {
-    case "q":
+  switch (result) {
+    case Result.q:
       shape = [numHeads, queries, call.headDim];
       break;
-    case "k":
+    case Result.k:
       shape = [numKVHeads, keys, call.headDim];
       break;
-    case "v":
+    case Result.v:
       shape = [numKVHeads, keys, call.valueHeadDim];
       break;
-    case "heads":
+    case Result.heads:
       shape = [numHeads, queries, call.valueHeadDim];
       break;
-    case "concat":
+    case Result.concat:
       shape = [queries, numHeads * call.valueHeadDim];
       break;
-    case "contributions":
+    case Result.contributions:
       shape = [numHeads, queries, call.outDim];
       break;
     default:
@@ -112,6 +130,12 @@ function resultShape(call: Call, result: number): number[] {
   }
   if (call.batched) shape.unshift(call.batch);
   return shape;
+}
+
+/** Memory of the caller's for the i-th result. */
+function resultTensor(call: Call, result: Result): Tensor {
+  const data = allocate(RESULTS[result] as string, resultLength(call, result));
+  return { data, shape: resultShape(call, result) };
 }
 
 /**
@@ -122,8 +146,9 @@ function resultShape(call: Call, result: number): number[] {
  * @param block whether it is a block around a layer instead
  */
 export function execute(heap: Heap, call: Call, layer: number, cache: number, block = false): AttentionResult {
-  const { query, key, value, mask, bias, keyMask, keyLengths, headGate, wanted } = call;
+  const { query, key, value, mask, bias, keyMask, keyLengths, headGate, hidden, wanted } = call;
   const name = layer === 0 ? "attention" : "forward";
+  const results = wanted & ~TRACE_BIT;
 
   // 1. Places in the arena, in units of 16 bytes.
   let end = floatArea(query.length);
@@ -144,22 +169,19 @@ export function execute(heap: Heap, call: Call, layer: number, cache: number, bl
   const outputAt = end;
   end += floatArea(call.outputLength);
   const hiddenAt = end;
-  if (call.hidden !== undefined) end += floatArea(call.hidden.length);
+  if (hidden !== undefined) end += floatArea(hidden.length);
   const resultsAt = end;
-  for (let i = 0, bits = wanted; i < WORDS.length; ++i, bits >>>= 1) {
-    if (bits & 1) end += floatArea(resultLength(call, i));
-  }
+  for (let bits = results; bits !== 0; bits &= bits - 1) end += floatArea(resultLength(call, lowest(bits)));
   // One unit more: an area may be empty, but its address has to lie inside.
   const arena = heap.reserve(name, (end + 1) * 16);
 
-  // 2. Memory for the caller's copies.
+  // 2. Memory for the caller's copies. The usual pair is made at once, since adding names one by one is slow.
   const output: Tensor = { data: call.out ?? allocate("output", call.outputLength), shape: call.outputShape };
-  const result: Record<string, Tensor> = { output };
-  for (let i = 0, bits = wanted; i < WORDS.length; ++i, bits >>>= 1) {
-    if (bits & 1) {
-      const resultName = RESULTS[i] as string;
-      result[resultName] = { data: allocate(resultName, resultLength(call, i)), shape: resultShape(call, i) };
-    }
+  const result: Record<string, Tensor> =
+    results & WEIGHTS_BIT ? { output, weights: resultTensor(call, Result.weights) } : { output };
+  for (let bits = results & ~WEIGHTS_BIT; bits !== 0; bits &= bits - 1) {
+    const i = lowest(bits);
+    result[RESULTS[i] as string] = resultTensor(call, i);
   }
 
   // 3. Inputs in.
@@ -197,9 +219,18 @@ export function execute(heap: Heap, call: Call, layer: number, cache: number, bl
   u32[w + F.headGate] = headGate === undefined ? 0 : heap.write(arena + headGateAt * 16, headGate);
   u32[w + F.scoresStage] = SCORES_STAGE_NUMBERS[call.scoresStage];
   u32[w + F.numerics] = call.numerics;
-  for (let i = 0, bits = wanted, at = resultsAt; i < WORDS.length; ++i, bits >>>= 1) {
-    u32[w + (WORDS[i] as number)] = bits & 1 ? arena + at * 16 : 0;
-    if (bits & 1) at += floatArea(resultLength(call, i));
+  u32[w + F.weights] = 0;
+  u32[w + F.scores] = 0;
+  u32[w + F.q] = 0;
+  u32[w + F.k] = 0;
+  u32[w + F.v] = 0;
+  u32[w + F.heads] = 0;
+  u32[w + F.concat] = 0;
+  u32[w + F.contributions] = 0;
+  for (let bits = results, at = resultsAt; bits !== 0; bits &= bits - 1) {
+    const i = lowest(bits);
+    u32[w + (WORDS[i] as number)] = arena + at * 16;
+    at += floatArea(resultLength(call, i));
   }
   if (layer === 0) {
     u32[w + F.numHeads] = call.numHeads;
@@ -207,25 +238,21 @@ export function execute(heap: Heap, call: Call, layer: number, cache: number, bl
     u32[w + F.headDim] = call.headDim;
     u32[w + F.valueHeadDim] = call.valueHeadDim;
   }
-
-  if (block) u32[w + F.hidden] = call.hidden === undefined ? 0 : arena + hiddenAt * 16;
+  if (block) u32[w + F.hidden] = hidden === undefined ? 0 : arena + hiddenAt * 16;
 
   // 4. The call.
-  const { native } = heap;
-  const run = block ? native.blockForward : native.layerForward;
-  const status = layer === 0 ? native.attention() : run(layer, cache);
+  const status =
+    layer === 0 ? heap.attention() : block ? heap.blockForward(layer, cache) : heap.layerForward(layer, cache);
   if (status !== STATUS_OK) throw failure(name, status, end * 16);
 
   // 5. Results out. The memory may have grown meanwhile.
   heap.refresh();
   heap.read(arena + outputAt * 16, output.data);
-  if (call.hidden !== undefined) heap.read(arena + hiddenAt * 16, call.hidden);
-  for (let i = 0, bits = wanted, at = resultsAt; i < WORDS.length; ++i, bits >>>= 1) {
-    if (bits & 1) {
-      const { data } = result[RESULTS[i] as string] as Tensor;
-      heap.read(arena + at * 16, data);
-      at += floatArea(data.length);
-    }
+  if (hidden !== undefined) heap.read(arena + hiddenAt * 16, hidden);
+  for (let bits = results, at = resultsAt; bits !== 0; bits &= bits - 1) {
+    const { data } = result[RESULTS[lowest(bits)] as string] as Tensor;
+    heap.read(arena + at * 16, data);
+    at += floatArea(data.length);
   }
   return result as unknown as AttentionResult;
 }

@@ -75,6 +75,10 @@ export class Handle {
 /** The module's memory as the facade uses it: views, the block of words and one arena for inputs and results. */
 export class Heap {
   readonly native: NativeModule;
+  // What every call runs, beside the module object with its many names.
+  readonly layerForward: NativeModule["layerForward"];
+  readonly blockForward: NativeModule["blockForward"];
+  readonly attention: NativeModule["attention"];
   /** Index of the first word of the block in the 32-bit views. */
   readonly words: number;
   u8!: Uint8Array;
@@ -90,6 +94,9 @@ export class Heap {
 
   constructor(native: NativeModule) {
     this.native = native;
+    this.layerForward = native.layerForward;
+    this.blockForward = native.blockForward;
+    this.attention = native.attention;
     this.words = native.words() >>> 2; // >>>: addresses above 2 GiB come as unsigned or negative numbers
     this.#takeViews();
   }

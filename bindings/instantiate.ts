@@ -1,4 +1,4 @@
-import { type NativeModule, wordNames } from "./abi.js";
+import { CONVENTION, type NativeModule } from "./abi.js";
 import { describe } from "./describe.js";
 import { supports, type Variant } from "./engine.js";
 import { HeadscopeError, mismatch } from "./errors.js";
@@ -124,13 +124,21 @@ function describeCause(cause: unknown): string {
   return cause instanceof Error ? `${cause.name}: ${cause.message}` : describe(cause);
 }
 
+/** The bytes from an address of the module up to a 0, as text. */
+export function readText(native: NativeModule, address: number): string {
+  const { HEAPU8: bytes } = native;
+  let text = "";
+  for (let at = address; bytes[at]; ++at) text += String.fromCharCode(bytes[at] as number);
+  return text;
+}
+
 /** Versions and the order of the words have to agree, or every later call would be misread. */
 function checkFit(native: NativeModule): void {
-  const version = typeof native.version === "function" ? native.version() : "unknown";
+  const version = typeof native.version === "function" ? readText(native, native.version()) : "unknown";
   if (version !== VERSION) {
     throw mismatch("format", "module", `version ${VERSION}`, `version ${version}`, "the versions differ");
   }
-  if (native.wordNames() !== wordNames()) {
+  if (native.convention() !== CONVENTION) {
     throw mismatch("format", "module", `the calling convention of ${VERSION}`, "another one", "the versions differ");
   }
 }

@@ -3,9 +3,10 @@ import { supports, type Variant } from "./engine.js";
 import { HeadscopeError } from "./errors.js";
 import { Instance } from "./headscope.js";
 import { Heap } from "./heap.js";
-import { aborted, checkEngine, compile, instantiate, type ModuleSource, orAborted } from "./instantiate.js";
+import { aborted, checkEngine, compile, instantiate, type ModuleSource, orAborted, readText } from "./instantiate.js";
 import { suggest } from "./suggest.js";
 import type { Headscope, LoadOptions } from "./types.js";
+import { VERSION } from "./version.js";
 
 const OPTION_NAMES = ["variant", "module", "signal"] as const;
 const VARIANTS = ["auto", "simd", "relaxed"] as const;
@@ -73,11 +74,11 @@ async function run({ variant, module, signal }: Checked, builtin: Builtin | unde
       ? await compile(module as ModuleSource, signal)
       : await compileBuiltin(variant, builtin);
   const native = await instantiate(compiled);
-  const running: Variant = native.variant() === "relaxed" ? "relaxed" : "simd";
+  const running: Variant = readText(native, native.variant()) === "relaxed" ? "relaxed" : "simd";
   if (variant !== "auto" && running !== variant) {
     throw wrong("module", `the ${variant} build, as variant says`, running);
   }
-  return new Instance(new Heap(native), native.version(), running);
+  return new Instance(new Heap(native), VERSION, running);
 }
 
 async function compileBuiltin(variant: Checked["variant"], builtin: Builtin): Promise<WebAssembly.Module> {

@@ -3,6 +3,7 @@ import { type Broadcast, type Call, RESULTS, TRACE_BIT } from "./call.js";
 import {
   checkAttached,
   checkFinite,
+  checkFloat32,
   checkInteger,
   checkLength,
   checkNames,
@@ -77,7 +78,12 @@ export function readOptions(call: Call, options: AttentionOptions | undefined, c
   if (headMask !== undefined) call.headGate = checkLength("headMask", headMask, call.numHeads, "numHeads");
   if (scoresStage !== undefined) call.scoresStage = checkWord("scoresStage", scoresStage, STAGES);
   if (out !== undefined) {
-    call.out = checkLength("out", out, call.outputLength, `output ${shapeText(call.outputShape)}`);
+    call.out = checkFloat32("out", out);
+    if (call.out.length !== call.outputLength) {
+      // Not checkLength, whose text would be made for every call.
+      const expected = `${call.outputLength} numbers (output ${shapeText(call.outputShape)})`;
+      throw mismatch("shape", "out", expected, String(call.out.length));
+    }
   }
 }
 

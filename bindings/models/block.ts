@@ -1,9 +1,9 @@
-import { B } from "../abi.js";
 import { floatArea, type Heap, outOfMemory } from "../heap.js";
 import { askMatrix, createLinear } from "./linear.js";
 import type { BlockPlan, LinearPlan, ModelPlan, NormPlan } from "./plan.js";
 import { StoredParts } from "./stored-parts.js";
 import type { TensorReader } from "./tensor-file.js";
+import { B } from "./words.js";
 
 /**
  * How much of a block a call needs: its projections to q, k and v; the attention's output too; or all of it, where the

@@ -1,10 +1,10 @@
-import { W } from "../abi.js";
 import { type Heap, outOfMemory } from "../heap.js";
 import { decodePlain } from "./decode.js";
 import type { LinearPlan } from "./plan.js";
 import type { StoredParts } from "./stored-parts.js";
 import type { StoredPart } from "./tensor-file.js";
 import { ggmlTypeNumber, tensorType } from "./tensor-types.js";
+import { W } from "./words.js";
 
 const F32 = 0;
 
