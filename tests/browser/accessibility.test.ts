@@ -10,7 +10,7 @@ for (const colorScheme of ["light", "dark"] as const) {
     { colorScheme },
     async ({ page }) => {
       assert.deepEqual(await violations(page), []);
-      await page.locator(".head-card input").nth(1).uncheck();
+      await page.locator("#heads .card input").nth(1).uncheck();
       await page.locator("#tokens .chip").nth(2).click();
       await settled(page);
       assert.deepEqual(await violations(page), [], "a head off");
@@ -18,9 +18,11 @@ for (const colorScheme of ["light", "dark"] as const) {
       await settled(page);
       assert.deepEqual(await violations(page), [], "numbers");
       await page.locator('#source input[value="numpy"]').check();
-      await page.locator("details.keys summary").click();
       await settled(page);
       assert.deepEqual(await violations(page), [], "NumPy");
+      await page.keyboard.press("?");
+      assert.deepEqual(await violations(page), [], "keys");
+      await page.keyboard.press("Escape");
       await page.locator('#source input[value="built"]').check();
       await page.locator("#language").click();
       await typeText(page, "");
@@ -42,7 +44,7 @@ for (const width of [320, 360, 390, 768, 1024, 3840]) {
     const overflow = () => page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
     assert.ok((await overflow()) <= 0);
     await typeText(page, `${"supercalifragilistic".repeat(6)} 小明在北京 ${"a b ".repeat(40)}`);
-    await page.locator(".head-card input").nth(1).uncheck();
+    await page.locator("#heads .card input").nth(1).uncheck();
     await settled(page);
     assert.ok((await overflow()) <= 0, "a long word");
     await page.locator("#tab-numbers").click();
@@ -69,11 +71,11 @@ visit(
       [...order].sort((a, b) => a - b),
     );
     const tops = await page
-      .locator(".head-card")
+      .locator("#heads .card")
       .evaluateAll((cards) => cards.map((card) => (card as HTMLElement).offsetTop));
     assert.equal(tops.filter((top) => top === tops[0]).length, 4);
     // Touch: a tap pins.
-    await page.locator("#matrix .matrix-field").tap({ position: { x: 4, y: 60 } });
+    await page.locator("#matrix .box").tap({ position: { x: 4, y: 60 } });
     await settled(page);
     assert.match(await text(page, "#sentence"), /reads key The with weight/);
   },
@@ -95,14 +97,14 @@ visit("the first language is the browser's: Chinese", { locale: "zh-CN" }, async
 });
 
 visit("the language switch changes every text, keeps the view and is remembered", {}, async ({ page, site }) => {
-  const before = await page.locator("#matrix canvas").evaluate((canvas: HTMLCanvasElement) => canvas.toDataURL());
+  const before = await page.locator("#matrix canvas.cells").evaluate((canvas: HTMLCanvasElement) => canvas.toDataURL());
   await page.locator("#language").click();
   await settled(page);
   assert.equal(await text(page, "#language"), "English");
-  assert.equal(await text(page, ".head-card .kind"), "前一个词元");
+  assert.equal(await text(page, "#heads .card .kind"), "前一个词元");
   assert.match(await text(page, "#sentence"), /^查询 ␣it 以权重/);
   assert.equal(
-    await page.locator("#matrix canvas").evaluate((canvas: HTMLCanvasElement) => canvas.toDataURL()),
+    await page.locator("#matrix canvas.cells").evaluate((canvas: HTMLCanvasElement) => canvas.toDataURL()),
     before,
   );
   await page.goto("about:blank");
@@ -111,7 +113,7 @@ visit("the language switch changes every text, keeps the view and is remembered"
   assert.equal(await text(page, "#language"), "English");
   await page.locator("#language").click();
   await settled(page);
-  assert.equal(await text(page, ".head-card .kind"), "previous token");
+  assert.equal(await text(page, "#heads .card .kind"), "previous token");
 });
 
 visit(
@@ -121,7 +123,7 @@ visit(
     const paper = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
     const pixel = () =>
       page
-        .locator("canvas.thumb")
+        .locator("#heads canvas")
         .first()
         .evaluate((canvas: HTMLCanvasElement) =>
           [...(canvas.getContext("2d")?.getImageData(0, 0, 1, 1).data ?? [])].slice(0, 3),
@@ -154,7 +156,7 @@ visit("reduced motion: nothing moves", { reducedMotion: "reduce" }, async ({ pag
 visit("nothing below the sentence jumps while the pointer moves over the matrix", {}, async ({ page }) => {
   const tops = new Set<number>();
   for (let i = 0; i < 9; i++) {
-    const box = await page.locator("#matrix .matrix-field").boundingBox();
+    const box = await page.locator("#matrix .box").boundingBox();
     assert.ok(box);
     await page.mouse.move(box.x + ((i + 0.5) * box.width) / 9, box.y + ((8.5 - i) * box.height) / 9);
     await settled(page);
@@ -169,7 +171,7 @@ visit(
   async ({ page }) => {
     const corner = () =>
       page
-        .locator("canvas.thumb")
+        .locator("#heads canvas")
         .first()
         .evaluate((canvas: HTMLCanvasElement) => [...(canvas.getContext("2d")?.getImageData(0, 0, 1, 1).data ?? [])]);
     assert.deepEqual(await corner(), [253, 245, 211, 255]);
@@ -210,7 +212,7 @@ for (const [width, deviceScaleFactor] of [
       }
       // The numbers are painted at the screen's own resolution.
       const sharp = await page
-        .locator("#matrix canvas")
+        .locator("#matrix canvas.cells")
         .evaluate((canvas: HTMLCanvasElement) => canvas.width / canvas.getBoundingClientRect().width);
       assert.ok(Math.abs(sharp - deviceScaleFactor) < 0.05, String(sharp));
     },

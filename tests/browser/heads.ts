@@ -1,11 +1,13 @@
 /** What the page must show, computed in Node with the package, from the same sources. */
 
-import { type Headscope, load } from "headscope";
+import { load } from "headscope";
+import type { WorkerHeadscope } from "headscope/worker";
 import { entryById } from "../../web/playground/sources/index.js";
 import type { HeadSource, LayerRun } from "../../web/playground/sources/source.js";
 import { tokenize, type Unit } from "../../web/playground/tokens.js";
+import { inThread } from "../support/in-thread.js";
 
-let core: Promise<Headscope> | undefined;
+let core: Promise<WorkerHeadscope> | undefined;
 
 export interface Expected {
   readonly count: number;
@@ -17,10 +19,10 @@ export async function expected(
   text: string,
   { source = "built", unit = "character" as Unit, causal = true, off = [] as readonly number[] } = {},
 ): Promise<Expected> {
-  core ??= load({ variant: "simd" });
+  core ??= load({ variant: "simd" }).then(inThread);
   const from = entryById(source).source as HeadSource;
   const open = await from.open(await core);
-  const { tokens } = source === "built" ? tokenize(text, unit, from.maxTokens) : from.tokenize(text, unit);
+  const { tokens } = source === "built" ? tokenize(text, unit, from.maxTokens) : await from.tokenize(text, unit);
   const run = await open.run(tokens, { causal, layer: 0, off: new Set(off) });
   const [, queries, keys] = run.weights.shape as [number, number, number];
   return {

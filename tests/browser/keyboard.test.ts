@@ -17,9 +17,12 @@ async function press(page: Page, ...keys: string[]): Promise<void> {
 
 const focused = (page: Page) =>
   page.evaluate(() => {
-    const node = document.activeElement ?? document.body;
+    let node = document.activeElement ?? document.body;
+    const host = node;
+    while (node.shadowRoot?.activeElement) node = node.shadowRoot.activeElement;
     return {
       id: node === document.body ? "body" : node.id || (node.getAttribute("value") ?? ""),
+      host: host === node ? "" : host.id,
       role: node.getAttribute("role") ?? "",
       spoken: node.getAttribute("aria-description") ?? "",
       text: node.textContent ?? "",
@@ -28,7 +31,7 @@ const focused = (page: Page) =>
 
 visit("Tab reaches every control once, in reading order", {}, async ({ page }) => {
   const stops: string[] = [];
-  for (let i = 0; i < 40; i++) {
+  for (let i = 0; i < 60; i++) {
     await page.keyboard.press("Tab");
     const { id, role, text: words } = await focused(page);
     if (id === "body") break;
@@ -40,11 +43,17 @@ visit("Tab reaches every control once, in reading order", {}, async ({ page }) =
     "theme",
     "text",
     "causal",
+    "sort",
     "gridcell",
     "tab-matrix",
     "previous-head",
     "next-head",
     "gridcell",
+    "scale",
+    "rows",
+    "hide",
+    "export",
+    "keys-button",
   ];
   let at = -1;
   for (const stop of order) {
@@ -56,12 +65,12 @@ visit("Tab reaches every control once, in reading order", {}, async ({ page }) =
 });
 
 visit("heads: arrows move, Enter enlarges, Space switches off, Home and End go to the ends", {}, async ({ page }) => {
-  await page.locator(".head-card[tabindex='0']").focus();
+  await page.locator("#heads .card[tabindex='0']").focus();
   await press(page, "Home", "ArrowRight", "ArrowDown");
   assert.equal((await focused(page)).spoken, "head 5: 100 % on rarest token");
   await press(page, "Enter");
   assert.equal(await text(page, "#detail-title"), "Head 5 · rarest token");
-  assert.equal(await page.locator(".head-card[aria-selected='true']").count(), 1);
+  assert.equal(await page.locator("#heads .card[aria-selected='true']").count(), 1);
   assert.equal(await text(page, "#live"), "head 5: 100 % on rarest token");
   await press(page, " ");
   assert.equal((await focused(page)).spoken, "head 5: 100 % on rarest token, switched off");
@@ -81,13 +90,15 @@ visit("matrix: arrows move the cell, it is spoken, Enter pins it, Escape lets it
   await press(page, "Home", "ArrowUp", "ArrowRight", "ArrowRight");
   const words = `query ${labels[6]} reads key ${labels[2]} with weight ${formatWeight(weight(6, 6, 2))} · head 6`;
   assert.equal(await sentence(page), words);
-  assert.equal(await text(page, "#live"), words);
+  const value = formatWeight(weight(6, 6, 2));
+  assert.equal(await text(page, "#matrix .live"), `query ${labels[6]}, key ${labels[2]}, weight ${value}, head 6`);
   const cell = page.locator("#matrix .cursor");
   assert.equal(await cell.getAttribute("aria-colindex"), "3");
   assert.equal(await page.locator("#matrix [role=row]").getAttribute("aria-rowindex"), "7");
   assert.equal(await page.locator("#matrix [role=grid]").getAttribute("aria-rowcount"), "9");
   await press(page, "End");
-  assert.match(await text(page, "#live"), /cannot see key ␣was: —, hidden by the mask/);
+  assert.match(await text(page, "#matrix .live"), /␣was/);
+  assert.match(await sentence(page), /cannot see key ␣was: —, hidden by the mask/);
   await press(page, "Home", "Enter");
   assert.equal(await cell.getAttribute("aria-selected"), "true");
   await press(page, "ArrowDown");
@@ -129,8 +140,11 @@ visit("[ and ] change the head, but not while typing", {}, async ({ page }) => {
 visit("tabs: arrows switch between the matrix and the numbers", {}, async ({ page }) => {
   await page.locator("#tab-matrix").focus();
   await press(page, "ArrowRight");
+  assert.equal((await focused(page)).id, "tab-lines");
+  await page.locator("#lines [part~=frame]").waitFor();
+  await press(page, "End");
   assert.equal((await focused(page)).id, "tab-numbers");
-  assert.equal(await page.locator("number-table table").isVisible(), true);
+  assert.equal(await page.locator("#numbers table").isVisible(), true);
   await press(page, "ArrowRight");
   assert.equal(await page.locator("#matrix").isVisible(), true);
 });

@@ -7,8 +7,7 @@ import { formatWeight } from "../../web/elements/format.js";
 import { answer, rangeOf } from "../models/range-server.ts";
 import { violations } from "./axe.js";
 import { bertFiles, type Chosen, ggufFile } from "./model-files.js";
-import { hover, sentence, settled, text, tokens, typeText, useBrowser, visit } from "./page.js";
-import { until } from "./until.js";
+import { hover, pictured, sentence, settled, text, tokens, typeText, useBrowser, visit } from "./page.js";
 
 useBrowser();
 
@@ -41,7 +40,7 @@ async function opened(page: Page, name: string): Promise<void> {
 }
 
 const picture = (page: Page) =>
-  page.locator("#matrix canvas").evaluate((canvas: HTMLCanvasElement) => canvas.toDataURL());
+  page.locator("#matrix canvas.cells").evaluate((canvas: HTMLCanvasElement) => canvas.toDataURL());
 
 visit(
   "a GGUF by the picker: all its heads and layers, with Model.run's values",
@@ -53,18 +52,18 @@ visit(
     assert.match(await text(page, "#about"), /^twelve-heads\.gguf: gpt2, 3 layers × 12 heads, width 96\./);
     assert.equal(await page.locator("#open").isHidden(), true);
     assert.equal(await page.locator('#source label[data-source="file"]').textContent(), "twelve-heads.gguf");
-    assert.equal(await page.locator(".head-card").count(), 12);
+    assert.equal(await page.locator("#heads .card").count(), 12);
     assert.deepEqual(await tokens(page), ["How", "␣are"]);
     const model = await inNode(gpt2);
     for (const layer of [2, 0, 1]) {
-      await page.locator(`#layers input[value="${layer}"]`).check();
-      await page.locator(".head-card").nth(11).click();
+      await page.locator(`fieldset#layers input[value="${layer}"]`).check();
+      await page.locator("#heads .card").nth(11).click();
       await hover(page, 1, 0, 2);
       const weight = (await weightsOf(model, "How are", layer))(11, 1, 0);
       assert.equal(await sentence(page), `query ␣are reads key How with weight ${weight} · head 11, layer ${layer}`);
     }
     await typeText(page, "How are are");
-    await until(page, () => document.querySelector<HTMLCanvasElement>("canvas.thumb")?.width === 3);
+    await pictured(page, 3);
     // Only code was fetched, from here.
     for (const path of site.requests.slice(before))
       assert.match(path, /^\/some\/where\/(assets\/[\w.-]+\.js|icon\.svg)$/);
@@ -98,10 +97,10 @@ visit(
     assert.equal(await page.locator("#causal").isChecked(), false);
     const [file, config, tokenizer] = files;
     const model = await inNode(file, { config: String(config.buffer), tokenizer: String(tokenizer.buffer) });
-    await page.locator(".head-card").nth(3).click();
+    await page.locator("#heads .card").nth(3).click();
     await hover(page, 1, 4, 5);
     assert.ok((await sentence(page)).includes(`weight ${(await weightsOf(model, "the cat sat", 0))(3, 1, 4)} `));
-    await page.locator(".head-card input").nth(3).uncheck();
+    await page.locator("#heads .card input").nth(3).uncheck();
     await page.locator("#change:not([hidden])", { hasText: "last hidden state" }).waitFor();
     assert.doesNotMatch(await text(page, "#change"), /nats/);
   },
@@ -135,7 +134,7 @@ visit("an address: read by ranges, with Model.run's values", { fragment: FRAGMEN
   assert.ok(ranges.length > 0);
   assert.match(await text(page, "#about"), /llama, 3 layers × 8 heads/);
   const weight = (await weightsOf(await inNode(llama), "How are", 0))(0, 1, 1);
-  await page.locator(".head-card").nth(0).click();
+  await page.locator("#heads .card").nth(0).click();
   await hover(page, 1, 1, 2);
   assert.ok((await sentence(page)).includes(`weight ${weight} `));
 });
@@ -208,7 +207,7 @@ visit(
     await page.locator("#open-problem:not([hidden])").waitFor();
     assert.equal(await picture(page), good);
     await typeText(page, "How are are");
-    await until(page, () => document.querySelector<HTMLCanvasElement>("canvas.thumb")?.width === 3);
+    await pictured(page, 3);
   },
 );
 
@@ -258,7 +257,7 @@ visit("a second file takes the place of the first", { fragment: FRAGMENT }, asyn
   await page.locator("#inspector-body dd", { hasText: "twelve-heads.gguf" }).waitFor();
   await choose(page, [ggufFile("eight-heads.gguf", "llama")]);
   await opened(page, "eight-heads.gguf");
-  assert.equal(await page.locator(".head-card").count(), 8);
+  assert.equal(await page.locator("#heads .card").count(), 8);
   await page.locator("#inspector-body dd", { hasText: "eight-heads.gguf" }).waitFor();
   assert.match(await text(page, "#inspector-body"), /8 \/ 2/);
 });

@@ -5,9 +5,11 @@
 
 import assert from "node:assert/strict";
 import { after, before, type TestContext, test } from "node:test";
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
-import { initialState, toFragment } from "../../web/playground/state.js";
+import type { Browser, BrowserContext, BrowserContextOptions, Page, Route } from "playwright-core";
+import { toFragment } from "../../web/playground/fragment.js";
+import { initialState } from "../../web/playground/state.js";
 import { CSP, launchChromium, type ServedSite, serveSite } from "./launch.js";
+import { until } from "./until.js";
 
 export interface Visit {
   readonly page: Page;
@@ -24,6 +26,8 @@ export interface VisitOptions extends BrowserContextOptions {
   readonly init?: string;
   /** Do not wait for the first picture. */
   readonly bare?: boolean;
+  /** What the worker's script answers with, instead of itself. */
+  readonly worker?: (route: Route) => Promise<void>;
 }
 
 let browser: Browser;
@@ -42,7 +46,7 @@ export function visit(
   body: (visit: Visit, t: TestContext) => Promise<void>,
 ): void {
   test(name, { timeout: 120_000 }, async (t) => {
-    const { init, bare, ...contextOptions } = options;
+    const { init, bare, worker, ...contextOptions } = options;
     const { fragment = builtHeads(options.locale) } = options;
     const site = await serveSite(undefined, { csp: CSP, basePath: "/some/where/" });
     const context = await browser.newContext({
@@ -55,6 +59,7 @@ export function visit(
       const page = await context.newPage();
       const complaints = watch(page, site);
       if (init) await page.addInitScript({ content: init });
+      if (worker) await page.route("**/assets/worker-script*.js", worker);
       await page.goto(`${site.url}${fragment && `#${fragment}`}`);
       if (!bare) await firstPicture(page);
       await body({ page, context, site, complaints }, t);
@@ -93,8 +98,14 @@ export async function firstPicture(page: Page): Promise<void> {
   await settled(page);
 }
 
-/** After the frame in which a change is drawn. */
+/** After the frame in which a change is drawn, and the answer of the worker to it. */
 export async function settled(page: Page): Promise<void> {
+  await drawn(page);
+  await until(page, () => document.querySelector("#main")?.getAttribute("aria-busy") !== "true");
+  await drawn(page);
+}
+
+async function drawn(page: Page): Promise<void> {
   await page.evaluate(
     () => new Promise<void>((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)))),
   );
@@ -120,10 +131,19 @@ export async function tokens(page: Page): Promise<string[]> {
 
 /** The middle of a cell of the large matrix, on the screen. */
 export async function cellAt(page: Page, query: number, key: number, count: number): Promise<{ x: number; y: number }> {
-  await page.locator("#matrix .matrix-field").scrollIntoViewIfNeeded();
-  const box = await page.locator("#matrix .matrix-field").boundingBox();
+  await page.locator("#matrix .box").scrollIntoViewIfNeeded();
+  const box = await page.locator("#matrix .box").boundingBox();
   assert.ok(box);
   return { x: box.x + ((key + 0.5) * box.width) / count, y: box.y + ((query + 0.5) * box.height) / count };
+}
+
+/** Waits until the thumbnails have one pixel for each of so many tokens: the picture of that text. */
+export async function pictured(page: Page, count: number): Promise<void> {
+  await until(
+    page,
+    (wanted) => document.querySelector("#heads")?.shadowRoot?.querySelector("canvas")?.width === wanted,
+    count,
+  );
 }
 
 export async function hover(page: Page, query: number, key: number, count: number): Promise<void> {

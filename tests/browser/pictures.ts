@@ -84,7 +84,7 @@ for (const { name, width, height, colorScheme, locale } of pictures) {
   const page = await context.newPage();
   await page.goto(site.url);
   await firstPicture(page);
-  if (DEFAULT_SOURCE === "tiny") await page.locator("#layers:not([hidden])").waitFor();
+  if (DEFAULT_SOURCE === "tiny") await page.locator("fieldset#layers:not([hidden])").waitFor();
   // Some more, warm: the time that the status line shows is then that of the computation.
   const text = await page.locator("#text").inputValue();
   for (let i = 0; i < 10; i++) {

@@ -14,8 +14,8 @@ visit("typing a sentence shows one heatmap a head, each pixel the colour of the 
   const { count, weight } = await expected(SENTENCE);
   assert.equal(count, 9);
   assert.equal((await tokens(page)).length, count);
-  const pictures = await page.evaluate(() =>
-    [...document.querySelectorAll<HTMLCanvasElement>("canvas.thumb")].map((canvas) => {
+  const pictures = await page.locator("#heads canvas").evaluateAll((all) =>
+    (all as HTMLCanvasElement[]).map((canvas) => {
       const image = canvas.getContext("2d")?.getImageData(0, 0, canvas.width, canvas.height);
       return { width: canvas.width, height: canvas.height, bytes: [...(image?.data ?? [])] };
     }),
@@ -40,7 +40,7 @@ visit("the value under the pointer is the API's, to four decimals", {}, async ({
   const { count, weight } = await expected(SENTENCE);
   const labels = await tokens(page);
   for (const head of [0, 4, 6]) {
-    await page.locator(".head-card").nth(head).click();
+    await page.locator("#heads .card").nth(head).click();
     for (const [query, key] of [
       [3, 2],
       [8, 8],
@@ -66,11 +66,11 @@ visit(
   async ({ page }) => {
     await typeText(page, SENTENCE);
     const { count, weight } = await expected(SENTENCE);
-    await page.locator(".head-card").nth(6).click();
+    await page.locator("#heads .card").nth(6).click();
     await page.locator("#tab-numbers").click();
     await settled(page);
     const cells = await page
-      .locator("number-table tbody tr")
+      .locator("#numbers tbody tr")
       .evaluateAll((rows) => rows.map((row) => [...row.querySelectorAll("td")].map((cell) => cell.textContent ?? "")));
     assert.equal(cells.length, count);
     for (const [query, row] of cells.entries()) {
@@ -92,9 +92,9 @@ visit("click pins a cell, the pin stays while the pointer is away, Escape lets i
   assert.match(await sentence(page), /^query ␣are reads key ␣cabinet with weight/);
   assert.equal(await text(page, "#tokens .chip[data-query] .token"), "␣are");
   assert.equal(await text(page, "#tokens .chip[data-key] .token"), "␣cabinet");
-  assert.equal(await text(page, "#matrix .matrix-rows .picked"), "␣are");
-  assert.equal(await text(page, "#matrix .matrix-columns .picked"), "␣cabinet");
-  assert.equal(await page.locator("#matrix .pin").isVisible(), true);
+  assert.equal(await text(page, "#matrix .rows .picked:visible"), "␣are");
+  assert.equal(await text(page, "#matrix .columns .picked:visible"), "␣cabinet");
+  assert.equal(await page.locator("#matrix [role=gridcell]").getAttribute("aria-selected"), "true");
   await page.keyboard.press("Escape");
   await settled(page);
   assert.equal(await text(page, "#sentence"), "Point at a cell to read its weight, click to keep it.");
@@ -130,7 +130,7 @@ visit("a token in the strip picks the query and shows what every head reads ther
 });
 
 visit("captions say in words what each head does", {}, async ({ page }) => {
-  const captions = await page.locator(".head-caption").allTextContents();
+  const captions = await page.locator("#heads .caption").allTextContents();
   assert.deepEqual(
     captions.map((caption) => caption.replace(/\s+/g, " ")),
     [
@@ -144,7 +144,7 @@ visit("captions say in words what each head does", {}, async ({ page }) => {
       "broad 2.05 bits",
     ],
   );
-  const card = page.locator(".head-card").first();
+  const card = page.locator("#heads .card").first();
   assert.equal((await card.textContent())?.trim().replace(/\s+/g, " "), "H0 previous token 0.98");
   assert.equal(await card.getAttribute("aria-description"), "head 0: 98 % on previous token");
 });
@@ -166,11 +166,11 @@ visit(
   {},
   async ({ page }) => {
     const before = await page
-      .locator("canvas.thumb")
+      .locator("#heads canvas")
       .nth(3)
       .evaluate((canvas: HTMLCanvasElement) => canvas.toDataURL());
-    await page.locator(".head-card input").nth(3).uncheck();
-    await page.locator(".head-card input").nth(0).uncheck();
+    await page.locator("#heads .card input").nth(3).uncheck();
+    await page.locator("#heads .card input").nth(0).uncheck();
     await settled(page);
     const { run } = await expected("The cat sat on the mat because it was", { off: [0, 3] });
     const percent = (share: number | undefined) => `${((share ?? 0) * 100).toFixed(1)} %`;
@@ -181,28 +181,28 @@ visit(
     );
     assert.ok(change.includes(`(${percent(run.change?.queryRelative)})`), change);
     const after = await page
-      .locator("canvas.thumb")
+      .locator("#heads canvas")
       .nth(3)
       .evaluate((canvas: HTMLCanvasElement) => canvas.toDataURL());
     assert.equal(after, before);
-    assert.match((await page.locator(".head-card").nth(3).getAttribute("aria-description")) ?? "", /switched off$/);
+    assert.match((await page.locator("#heads .card").nth(3).getAttribute("aria-description")) ?? "", /switched off$/);
     await page.locator("#all-on").click();
     await settled(page);
     assert.equal(await page.locator("#change").isHidden(), true);
-    assert.equal(await page.locator(".head-card input:checked").count(), HEADS);
+    assert.equal(await page.locator("#heads .card input:checked").count(), HEADS);
   },
 );
 
 visit("the scale shows its domain and stretches to the head's maximum", {}, async ({ page }) => {
-  await page.locator(".head-card").nth(7).click();
+  await page.locator("#heads .card").nth(7).click();
   await page.locator("#causal").uncheck();
   await settled(page);
-  assert.equal(await text(page, "#legend-top"), "1");
-  await page.locator("#scale input[value=head]").check();
+  assert.equal(await text(page, "#matrix .ticks span:last-child"), "1");
+  await page.locator("#scale").selectOption("head");
   await settled(page);
-  assert.equal(await text(page, "#legend-top"), "0.1111");
+  assert.equal(await text(page, "#matrix .ticks span:last-child"), "0.111");
   const pixel = await page
-    .locator("canvas.thumb")
+    .locator("#heads canvas")
     .nth(7)
     .evaluate((canvas: HTMLCanvasElement) =>
       [...(canvas.getContext("2d")?.getImageData(3, 3, 1, 1).data ?? [])].slice(0, 3),
@@ -227,8 +227,10 @@ visit("examples fill in the text and open on a cell worth reading", {}, async ({
 });
 
 visit("the shapes on the way and the bills are those of the layer", {}, async ({ page }) => {
+  await page.locator("#trace").scrollIntoViewIfNeeded();
+  await page.locator("#trace .step").first().waitFor();
   const steps = await page
-    .locator(".step")
+    .locator("#trace .step")
     .evaluateAll((items) => items.map((item) => [...item.querySelectorAll("code")].map((code) => code.textContent)));
   assert.deepEqual(steps, [
     ["[9, 512]"],
@@ -242,12 +244,16 @@ visit("the shapes on the way and the bills are those of the layer", {}, async ({
     ["[9, 512]"],
     ["[9, 512]"],
   ]);
-  assert.deepEqual(await page.locator(".cost .figure").allTextContents(), [
-    "1,048,576",
-    "19.0 M",
-    "2,592 B",
-    "4,096 B",
-  ]);
+  await page.locator("#cost").scrollIntoViewIfNeeded();
+  await page.locator("#cost [part~=bill]").first().waitFor();
+  const bills = (await page.locator("#cost [part~=bill]").allTextContents()).join(" ");
+  for (const bill of ["1,048,576", "165,888", "19,040,256", "2,592 B", "4,096 B"])
+    assert.ok(bills.includes(bill), bill);
+  // The sizes can be played with, and the layer's come back.
+  await page.locator("#cost-change").click();
+  assert.equal(await page.locator("#cost input[type=range]").first().isVisible(), true);
+  await page.locator("#cost-change").click();
+  assert.equal(await page.locator("#cost input[type=range]").first().isVisible(), false);
 });
 
 visit("NumPy's seed 42 shows the tutorial's numbers and says that they are random", {}, async ({ page }) => {
@@ -259,14 +265,14 @@ visit("NumPy's seed 42 shows the tutorial's numbers and says that they are rando
     page
       .locator(`${selector} tbody tr`)
       .evaluateAll((rows) => rows.map((row) => [...row.querySelectorAll("td")].map((cell) => cell.textContent)));
-  const weights = "number-table table:not(.output)";
+  const weights = "#numbers table:not(.output)";
   assert.deepEqual(await table(weights), [
     ["0.2399", "0.2533", "0.2327", "0.2741"],
     ["0.2510", "0.2484", "0.2406", "0.2600"],
     ["0.2704", "0.2487", "0.2495", "0.2315"],
     ["0.2362", "0.2634", "0.2600", "0.2404"],
   ]);
-  assert.deepEqual((await table("number-table table.output"))[0], [
+  assert.deepEqual((await table("#numbers table.output"))[0], [
     "−0.027567",
     "−0.013464",
     "−0.053500",
@@ -291,10 +297,10 @@ visit("NumPy's seed 42 shows the tutorial's numbers and says that they are rando
 visit("a link opens the same view", {}, async ({ page, context, site }) => {
   await typeText(page, "小明 sat <b>&</b> 100% #1 👨‍👩‍👧");
   await page.locator("#unit input[value=word]").check();
-  await page.locator(".head-card").nth(3).click();
-  await page.locator(".head-card input").nth(5).uncheck();
+  await page.locator("#heads .card").nth(3).click();
+  await page.locator("#heads .card input").nth(5).uncheck();
   await page.locator("#causal").uncheck();
-  await page.locator("#scale input[value=head]").check();
+  await page.locator("#scale").selectOption("head");
   const count = (await tokens(page)).length;
   const { x, y } = await cellAt(page, 2, 4, count);
   await page.mouse.click(x, y);
@@ -310,7 +316,10 @@ visit("a link opens the same view", {}, async ({ page, context, site }) => {
     checked: await shown
       .locator("input:checked")
       .evaluateAll((inputs) => inputs.map((input) => (input as HTMLInputElement).value || input.id)),
-    matrix: await shown.locator("#matrix canvas").evaluate((canvas: HTMLCanvasElement) => canvas.toDataURL()),
+    chosen: await shown
+      .locator("select")
+      .evaluateAll((selects) => selects.map((select) => (select as HTMLSelectElement).value)),
+    matrix: await shown.locator("#matrix canvas.cells").evaluate((canvas: HTMLCanvasElement) => canvas.toDataURL()),
   });
   const sent = await look(page);
   assert.match(sent.sentence, /^查询 .* 以权重 .* · 第 3 头$/);
@@ -350,7 +359,7 @@ visit("five quick edits: the picture is that of the last", {}, async ({ page }) 
   assert.deepEqual(await tokens(page), ["last", "␣one", "␣wins", "␣here"]);
   assert.equal(
     await page
-      .locator("canvas.thumb")
+      .locator("#heads canvas")
       .first()
       .evaluate((canvas: HTMLCanvasElement) => canvas.width),
     4,
@@ -362,12 +371,10 @@ visit(
   {
     bare: true,
     // A core that takes its time.
-    init: `
-      const { compile, instantiate } = WebAssembly;
-      const late = () => new Promise((done) => setTimeout(done, 600));
-      WebAssembly.compile = async (...given) => late().then(() => compile(...given));
-      WebAssembly.instantiate = async (...given) => late().then(() => instantiate(...given));
-    `,
+    worker: async (route) => {
+      await new Promise((done) => setTimeout(done, 600));
+      await route.continue();
+    },
   },
   async ({ page }) => {
     await typeText(page, "first try");
@@ -377,7 +384,7 @@ visit(
     await firstPicture(page);
     assert.equal(
       await page
-        .locator("canvas.thumb")
+        .locator("#heads canvas")
         .first()
         .evaluate((canvas: HTMLCanvasElement) => canvas.width),
       4,
@@ -399,7 +406,7 @@ visit(
   },
   async ({ page }) => {
     const before = await page
-      .locator("canvas.thumb")
+      .locator("#heads canvas")
       .first()
       .evaluate((canvas: HTMLCanvasElement) => canvas.toDataURL());
     await page.evaluate(() => {
@@ -411,7 +418,7 @@ visit(
     assert.equal(await page.locator("#problem b").count(), 0);
     assert.equal(await page.locator("#problem").getAttribute("role"), "alert");
     const after = await page
-      .locator("canvas.thumb")
+      .locator("#heads canvas")
       .first()
       .evaluate((canvas: HTMLCanvasElement) => canvas.toDataURL());
     assert.equal(after, before);
@@ -422,7 +429,7 @@ visit(
     assert.equal(await page.locator("#problem").isHidden(), true);
     assert.equal(
       await page
-        .locator("canvas.thumb")
+        .locator("#heads canvas")
         .first()
         .evaluate((canvas: HTMLCanvasElement) => canvas.width),
       2,
@@ -434,10 +441,14 @@ visit(
   "without WebAssembly the page says so in a sentence",
   {
     bare: true,
-    init: `
-      WebAssembly.validate = () => false;
-      WebAssembly.compile = WebAssembly.instantiate = () => Promise.reject(new Error("no WebAssembly here"));
-    `,
+    worker: async (route) => {
+      const answer = await route.fetch();
+      const without = `
+        WebAssembly.validate = () => false;
+        WebAssembly.compile = WebAssembly.instantiate = () => Promise.reject(new Error("no WebAssembly here"));
+      `;
+      await route.fulfill({ response: answer, body: `${without}${await answer.text()}` });
+    },
   },
   async ({ page }) => {
     await page.locator("#problem:not([hidden])").waitFor();

@@ -11,7 +11,19 @@ import { labelText } from "../../web/elements/token-label.js";
 import { DEFAULT_SOURCE } from "../../web/playground/sources/index.js";
 import { tokenizeFor } from "../../web/playground/sources/model-tokens.js";
 import { violations } from "./axe.js";
-import { cellAt, firstPicture, hover, sentence, settled, text, tokens, typeText, useBrowser, visit } from "./page.js";
+import {
+  cellAt,
+  firstPicture,
+  hover,
+  pictured,
+  sentence,
+  settled,
+  text,
+  tokens,
+  typeText,
+  useBrowser,
+  visit,
+} from "./page.js";
 import { until } from "./until.js";
 
 useBrowser();
@@ -45,19 +57,19 @@ async function run(typed: string, off: readonly { layer: number; head: number }[
 }
 
 async function modelShown(page: Page): Promise<void> {
-  await page.locator("#layers:not([hidden])").waitFor({ timeout: 20_000 });
+  await page.locator("fieldset#layers:not([hidden])").waitFor({ timeout: 20_000 });
   await settled(page);
 }
 
 async function pickLayer(page: Page, layer: number): Promise<void> {
-  await page.locator(`#layers input[value="${layer}"]`).check();
+  await page.locator(`fieldset#layers input[value="${layer}"]`).check();
   await settled(page);
 }
 
 const link = (rest = "") => `t=${encodeURIComponent(SENTENCE)}&s=tiny${rest}&l=en`;
 const picture = (page: Page, head: number) =>
   page
-    .locator("canvas.thumb")
+    .locator("#heads canvas")
     .nth(head)
     .evaluate((canvas: HTMLCanvasElement) => canvas.toDataURL());
 
@@ -97,8 +109,8 @@ visit(
   async ({ page }) => {
     await page.locator("#wait:not([hidden])").waitFor();
     assert.match(await text(page, "#wait"), /^Until the trained model is here these are the built heads/);
-    assert.equal(await page.locator(".head-card").count(), 8);
-    assert.equal(await page.locator("#layers").isHidden(), true);
+    assert.equal(await page.locator("#heads .card").count(), 8);
+    assert.equal(await page.locator("fieldset#layers").isHidden(), true);
     await until(page, "window.letThrough");
     await page.evaluate("window.letThrough()");
     await modelShown(page);
@@ -115,14 +127,14 @@ visit(
   },
   async ({ page }) => {
     await until(page, "window.letThrough");
-    await page.locator(".head-card input").nth(2).uncheck();
+    await page.locator("#heads .card input").nth(2).uncheck();
     await page.evaluate("window.letThrough()");
     await page.waitForTimeout(700);
     assert.equal(await page.locator("#source input:checked").getAttribute("value"), "built");
     assert.match(await text(page, "#change"), /^Without H2 the layer's output/);
     await page.locator('#source input[value="tiny"]').check();
     await modelShown(page);
-    assert.equal(await page.locator(".head-card input:checked").count(), 8);
+    assert.equal(await page.locator("#heads .card input:checked").count(), 8);
   },
 );
 
@@ -138,7 +150,7 @@ visit(
     for (let layer = 0; layer < net.config.layers; layer++) {
       await pickLayer(page, layer);
       const head = (3 * layer + 1) % net.config.numHeads;
-      await page.locator(".head-card").nth(head).click();
+      await page.locator("#heads .card").nth(head).click();
       await hover(page, count - 1, 1, count);
       assert.equal(
         await sentence(page),
@@ -148,7 +160,7 @@ visit(
     await page.locator("#tab-numbers").click();
     await settled(page);
     const rows = await page
-      .locator("number-table tbody tr")
+      .locator("#numbers tbody tr")
       .evaluateAll((all) => all.map((row) => [...row.querySelectorAll("td")].map((cell) => cell.textContent ?? "")));
     for (const [query, row] of rows.entries()) {
       assert.deepEqual(
@@ -169,7 +181,7 @@ visit(
     const before = await Promise.all([0, 1, 2].map((head) => picture(page, head)));
     await pickLayer(page, 0);
     const own = await picture(page, 4);
-    await page.locator(".head-card input").nth(4).uncheck();
+    await page.locator("#heads .card input").nth(4).uncheck();
     await page.locator("#change:not([hidden])", { hasText: "nats" }).waitFor();
     assert.equal(await picture(page, 4), own, "a head is left out after it has read");
     const off = [{ layer: 0, head: 4 }];
@@ -188,11 +200,11 @@ visit(
     const after = await Promise.all([0, 1, 2].map((head) => picture(page, head)));
     assert.ok(after.some((each, head) => each !== before[head]));
     const { weight, count } = await run(SENTENCE, off);
-    await page.locator(".head-card").nth(1).click();
+    await page.locator("#heads .card").nth(1).click();
     await hover(page, 5, 0, count);
     assert.ok((await sentence(page)).includes(`weight ${formatWeight(weight(2, 1, 5, 0))} · head 1, layer 2`));
     // The layer with the head that is off is marked, and all can be switched on again.
-    assert.equal(await page.locator("#layers .touched").count(), 1);
+    assert.equal(await page.locator("fieldset#layers .touched").count(), 1);
     await page.locator("#all-on").click();
     await page.locator("#change").waitFor({ state: "hidden" });
     assert.deepEqual(await Promise.all([0, 1, 2].map((head) => picture(page, head))), before);
@@ -202,10 +214,10 @@ visit(
 visit("a link opens the same layer, heads off and cell", { fragment: link() }, async ({ page, context }) => {
   await modelShown(page);
   await pickLayer(page, 1);
-  await page.locator(".head-card input").nth(3).uncheck();
+  await page.locator("#heads .card input").nth(3).uncheck();
   await pickLayer(page, 3);
-  await page.locator(".head-card input").nth(5).uncheck();
-  await page.locator(".head-card").nth(6).click();
+  await page.locator("#heads .card input").nth(5).uncheck();
+  await page.locator("#heads .card").nth(6).click();
   const count = (await tokens(page)).length;
   const { x, y } = await cellAt(page, 6, 2, count);
   await page.mouse.click(x, y);
@@ -217,7 +229,7 @@ visit("a link opens the same layer, heads off and cell", { fragment: link() }, a
     sentence: await sentence(shown),
     title: await text(shown, "#detail-title"),
     change: await text(shown, "#change"),
-    matrix: await shown.locator("#matrix canvas").evaluate((canvas: HTMLCanvasElement) => canvas.toDataURL()),
+    matrix: await shown.locator("#matrix canvas.cells").evaluate((canvas: HTMLCanvasElement) => canvas.toDataURL()),
   });
   const sent = await look(page);
   assert.match(sent.url, /&y=3&h=6&q=6&k=2&x=1-3\.3-5&/);
@@ -254,7 +266,7 @@ visit(
     });
     const shown = async (typed: string) => {
       const count = (await run(typed)).count;
-      await until(page, (wanted) => document.querySelector<HTMLCanvasElement>("canvas.thumb")?.width === wanted, count);
+      await pictured(page, count);
     };
     await shown("last one\nwins");
     assert.ok((await tokens(page)).includes("↵"));
@@ -311,7 +323,7 @@ visit("the inspector shows the file and the nodes of this layer", { fragment: li
 for (const colorScheme of ["light", "dark"] as const) {
   visit(`axe finds nothing in a model's view, ${colorScheme}`, { fragment: link(), colorScheme }, async ({ page }) => {
     await modelShown(page);
-    await page.locator(".head-card input").nth(1).uncheck();
+    await page.locator("#heads .card input").nth(1).uncheck();
     await page.locator("#change:not([hidden])", { hasText: "nats" }).waitFor();
     await page.locator("#open-button").click();
     await page.locator("#inspector > summary").click();
@@ -362,10 +374,10 @@ visit(
 
 test("tokens of a model: cut at the context with its closing mark, pieces of characters with their bytes", async () => {
   const net = await model();
-  const { tokens: cut, cutAt } = tokenizeFor(net, "the cat ".repeat(40), 10);
+  const { tokens: cut, cutAt } = await tokenizeFor(net, "the cat ".repeat(40), 10);
   assert.equal(cut.length, 10);
   assert.equal(cutAt, (cut[9] as { end: number }).end);
-  assert.equal(tokenizeFor(net, "short", 10).cutAt, null);
-  const { tokens: pieces } = tokenizeFor(net, "🙂", 10);
+  assert.equal((await tokenizeFor(net, "short", 10)).cutAt, null);
+  const { tokens: pieces } = await tokenizeFor(net, "🙂", 10);
   assert.equal(pieces.map(({ text }) => labelText(text)).join(" "), "🙂‹F0› 🙂‹9F› 🙂‹99› 🙂‹82›");
 });

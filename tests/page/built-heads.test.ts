@@ -6,9 +6,9 @@ import { describeHeads, shareOnTarget } from "../../web/playground/describe-head
 import { builtHeads, D, embed, HEADS, heads, identityVector } from "../../web/playground/sources/built-heads.js";
 import { rarityRanks } from "../../web/playground/sources/rarity.js";
 import type { Token, Unit } from "../../web/playground/tokens.js";
+import { inThread } from "../support/in-thread.js";
 
-const hs = await load({ variant: "simd" });
-const open = await builtHeads.open(hs);
+const open = await builtHeads.open(inThread(await load({ variant: "simd" })));
 
 const LONG = Array.from({ length: 600 }, (_, i) => `w${(i * 7919) % 433}`).join(" ");
 const SAMPLES: readonly { name: string; text: string; unit: Unit }[] = [

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { after, test } from "node:test";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { load, type Tensor } from "headscope";
 import { type CodeView, codeOf, stringCode } from "../../web/playground/export/code.js";
 import { headKey } from "../../web/playground/head-key.js";
@@ -12,32 +12,11 @@ import { builtHeads } from "../../web/playground/sources/built-heads.js";
 import { numpySeed42 } from "../../web/playground/sources/numpy-seed42.js";
 import { openTiny } from "../../web/playground/sources/tiny-gpt.js";
 import { assertValuesClose } from "../support/compare.ts";
+import { inThread } from "../support/in-thread.js";
+import { folder, runProgram } from "./export-program.ts";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
-const MODEL = join(root, "web/models/headscope.gguf");
-const hs = await load({ variant: "simd" });
-
-// Inside the package, where its own name leads to what is built.
-mkdirSync(join(root, "build"), { recursive: true });
-const folder = mkdtempSync(join(root, "build/export-code-"));
-after(() => rmSync(folder, { recursive: true }));
-
-let programs = 0;
-
-/** Runs a program as a visitor would, and takes its weights and its lines. */
-async function run(code: string): Promise<{ weights: Tensor; lines: string[] }> {
-  const file = join(folder, `program-${programs++}.mjs`);
-  writeFileSync(file, `${code}export { weights };\n`);
-  const lines: string[] = [];
-  const { log } = console;
-  console.log = (...parts: unknown[]) => void lines.push(parts.map(String).join(" "));
-  try {
-    const { weights } = await import(pathToFileURL(file).href);
-    return { weights, lines };
-  } finally {
-    console.log = log;
-  }
-}
+const MODEL = fileURLToPath(new URL("../../web/models/headscope.gguf", import.meta.url));
+const core = inThread(await load({ variant: "simd" }));
 
 function assertLines(lines: readonly string[], { data, shape }: Tensor, head: number): void {
   const [, T, S] = shape as [number, number, number];
@@ -60,8 +39,8 @@ for (const [i, text] of TEXTS.entries()) {
       const { tokens } = builtHeads.tokenize(text, "character");
       const off = i === 0 ? [{ layer: 0, head: 2 }] : [];
       const view: CodeView = { source: { kind: "built" }, tokens, causal, layer: 0, head: 4, off };
-      const { weights, lines } = await run(codeOf(view));
-      const open = await builtHeads.open(hs);
+      const { weights, lines } = await runProgram(codeOf(view));
+      const open = await builtHeads.open(core);
       const page = await open.run(tokens, { causal, layer: 0, off: new Set() });
       assert.deepEqual(weights.shape, page.weights.shape);
       assertValuesClose(weights.data, page.weights.data, { absolute: 1e-5 }, "weights");
@@ -81,8 +60,8 @@ test("the code of NumPy's seed 42 gives the page's weights and output, bit for b
       head: 1,
       off: [{ layer: 0, head: 0 }],
     };
-    const { weights, lines } = await run(codeOf(view));
-    const open = await numpySeed42.open(hs);
+    const { weights, lines } = await runProgram(codeOf(view));
+    const open = await numpySeed42.open(core);
     const page = await open.run(tokens, { causal, layer: 0, off: new Set([0]) });
     assert.deepEqual(weights, page.weights);
     assertLines(lines, weights, 1);
@@ -96,13 +75,15 @@ test("the code of the embedded model fetches it and gives the page's weights, he
   await new Promise((done) => server.once("listening", done));
   try {
     const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/headscope.gguf`;
-    const tiny = await openTiny(hs, new Blob([bytes]));
+    const tiny = await openTiny(core, new Blob([bytes]));
     const text = TEXTS[2] as string;
-    const { tokens } = tiny.tokenize(text);
+    const { tokens } = await tiny.tokenize(text);
     const off = new Set([headKey(0, 1), headKey(1, 5)]);
     const places = [...off].map((key) => ({ layer: Math.floor(key / 4096), head: key % 4096 }));
     const source = { kind: "model", from: { address }, beside: false, text } as const;
-    const { weights, lines } = await run(codeOf({ source, tokens, causal: true, layer: 2, head: 7, off: places }));
+    const { weights, lines } = await runProgram(
+      codeOf({ source, tokens, causal: true, layer: 2, head: 7, off: places }),
+    );
     const page = await tiny.run(tokens, { causal: true, layer: 2, off });
     assert.deepEqual(weights, page.weights);
     assertLines(lines, weights, 7);
@@ -115,14 +96,14 @@ test("the code of the embedded model fetches it and gives the page's weights, he
 
 test("the code of the visitor's own file opens it by its name", async () => {
   writeFileSync(join(folder, "own.gguf"), readFileSync(MODEL));
-  const tiny = await openTiny(hs, new Blob([readFileSync(MODEL)]));
+  const tiny = await openTiny(core, new Blob([readFileSync(MODEL)]));
   const text = TEXTS[0] as string;
-  const { tokens } = tiny.tokenize(text);
+  const { tokens } = await tiny.tokenize(text);
   const source = { kind: "model", from: { fileName: "own.gguf" }, beside: false, text } as const;
   const code = codeOf({ source, tokens, causal: true, layer: 0, head: 0, off: [] });
   assert.match(code, /openAsBlob\("own\.gguf"\)/);
   // Where the program lies is the visitor's choice.
-  const { weights } = await run(code.replace('"own.gguf"', JSON.stringify(join(folder, "own.gguf"))));
+  const { weights } = await runProgram(code.replace('"own.gguf"', JSON.stringify(join(folder, "own.gguf"))));
   const page = await tiny.run(tokens, { causal: true, layer: 0, off: new Set() });
   assert.deepEqual(weights, page.weights);
   tiny.dispose();

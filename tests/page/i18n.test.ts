@@ -3,10 +3,13 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { languages, preferredLanguage, say, setLanguage } from "../../web/i18n/index.js";
+import { en } from "../../web/i18n/en.js";
+import { loadLanguage, preferredLanguage, say, setLanguage } from "../../web/i18n/index.js";
+import { zh } from "../../web/i18n/zh.js";
 
 const web = fileURLToPath(new URL("../../web", import.meta.url));
-const keys = Object.keys(languages.en);
+const languages = { en, zh };
+const keys = Object.keys(en);
 const placeholders = (message: string) => [...message.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).sort();
 
 function sources(folder: string): string {
@@ -63,4 +66,13 @@ test("say() fills in values as they are, also when they look like a place to fil
     say("input.failed", { reason: "{head} $& $1" }),
     "This could not be computed: {head} $& $1. The last good picture is kept.",
   );
+});
+
+test("a language is fetched before it is spoken", async () => {
+  assert.equal(setLanguage("zh"), false);
+  assert.equal(say("heads.name", { head: 3 }), "Head 3");
+  await loadLanguage("zh");
+  assert.equal(setLanguage("zh"), true);
+  assert.equal(say("heads.name", { head: 3 }), "第 3 头");
+  setLanguage("en");
 });

@@ -5,9 +5,9 @@ import { fileURLToPath } from "node:url";
 import { load } from "headscope";
 import { LegacyRandom } from "../../web/playground/sources/numpy-random.js";
 import { drawSeed42, numpySeed42 } from "../../web/playground/sources/numpy-seed42.js";
+import { inThread } from "../support/in-thread.js";
 
-const hs = await load({ variant: "simd" });
-const open = await numpySeed42.open(hs);
+const open = await numpySeed42.open(inThread(await load({ variant: "simd" })));
 const run = async (causal: boolean) => {
   const { tokens } = numpySeed42.tokenize("", "character");
   const { weights, output } = await open.run(tokens, { causal, layer: 0, off: new Set() });

@@ -2,18 +2,32 @@
 
 import type { MessageKey } from "./en.js";
 import { en } from "./en.js";
-import { zh } from "./zh.js";
 
 export type { MessageKey } from "./en.js";
 
 export type Language = "en" | "zh";
 
-export const languages: Readonly<Record<Language, Readonly<Record<MessageKey, string>>>> = { en, zh };
+type Messages = Readonly<Record<MessageKey, string>>;
+
+/** Those that are here. English always is; the other is fetched by those who read it. */
+const known: Partial<Record<Language, Messages>> & { en: Messages } = { en };
 
 let current: Language = "en";
 
-export function setLanguage(language: Language): void {
+/** Fetches the messages of a language, if they are not here yet. */
+export async function loadLanguage(language: Language): Promise<void> {
+  if (language === "zh") known.zh ??= (await import("./zh.js")).zh;
+}
+
+/** False where the language has not been loaded: the old one stays. */
+export function setLanguage(language: Language): boolean {
+  if (!known[language]) return false;
   current = language;
+  return true;
+}
+
+function message(key: MessageKey): string {
+  return (known[current] ?? en)[key];
 }
 
 export function language(): Language {
@@ -30,13 +44,15 @@ export function preferredLanguage(preferences: readonly string[]): Language {
 }
 
 export function say(key: MessageKey, values: Readonly<Record<string, string | number>> = {}): string {
-  return languages[current][key].replace(/\{(\w+)\}/g, (_, name: string) => String(values[name]));
+  return message(key).replace(/\{(\w+)\}/g, (_, name: string) => String(values[name]));
 }
 
 /** The message with nodes in it; whatever a node holds stays a node and is never read as markup. */
 export function compose(key: MessageKey, values: Readonly<Record<string, Node | string | number>>): DocumentFragment {
   const fragment = document.createDocumentFragment();
-  for (const [i, part] of languages[current][key].split(/\{(\w+)\}/).entries()) {
+  for (const [i, part] of message(key)
+    .split(/\{(\w+)\}/)
+    .entries()) {
     if (i % 2 === 0) fragment.append(part);
     else {
       const value = values[part];

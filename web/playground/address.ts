@@ -1,7 +1,7 @@
 /** The state in the address bar: written a moment after a change, read when somebody else changed it. */
 
+import { packFragment, toFragment } from "./fragment.js";
 import type { State } from "./state.js";
-import { toFragment } from "./state.js";
 
 /** Browsers refuse more than about a hundred changes of the address in half a minute. */
 const DELAY = 250;
@@ -9,6 +9,7 @@ const DELAY = 250;
 export class Address {
   private timer = 0;
   private own = "";
+  private writes = 0;
 
   /** @param shown the state with the text as far as it is shown: a tail that was cut off would only lengthen the link. */
   constructor(
@@ -23,18 +24,22 @@ export class Address {
 
   writeSoon(): void {
     clearTimeout(this.timer);
-    this.timer = window.setTimeout(() => this.write(), DELAY);
+    this.timer = window.setTimeout(() => void this.write(), DELAY);
   }
 
-  write(): void {
+  async write(): Promise<void> {
     clearTimeout(this.timer);
-    this.own = toFragment(this.shown());
-    history.replaceState(null, "", `#${this.own}`);
+    const write = ++this.writes;
+    const fragment = await packFragment(toFragment(this.shown()));
+    // Packing takes a moment: a newer state is not overwritten by an older.
+    if (write !== this.writes) return;
+    this.own = fragment;
+    history.replaceState(null, "", `#${fragment}`);
   }
 
   /** False where the browser does not let the page write to the clipboard. */
   async copy(): Promise<boolean> {
-    this.write();
+    await this.write();
     try {
       await navigator.clipboard.writeText(location.href);
       return true;

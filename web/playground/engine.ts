@@ -1,58 +1,59 @@
 /**
- * The wasm module and the sources opened on it. Answers carry the question they belong to: a newer question stops the
- * run of an older one, and a result that comes all the same is dropped.
+ * The module and the sources opened on it. Answers carry the question they belong to: a newer question stops the run of
+ * an older one, and a result that comes all the same is dropped.
  */
 
-import type { Headscope } from "headscope";
-import { load } from "headscope";
-import type { HeadSource, LayerRun, OpenSource, RunOptions } from "./sources/source.js";
-import type { Token } from "./tokens.js";
-
-export interface Question {
-  readonly source: HeadSource;
-  readonly tokens: readonly Token[];
-  readonly options: RunOptions;
-}
-
-export interface Answer extends Question {
-  readonly open: OpenSource;
-  readonly run: LayerRun;
-}
+import type { WorkerHeadscope } from "headscope/worker";
+import type { Answer, Question } from "./answer.js";
+import { startCore } from "./core.js";
+import type { HeadSource, OpenSource } from "./sources/source.js";
+import type { Tokenization } from "./tokens.js";
 
 export class Engine {
-  // The baseline build, not the relaxed one: a link then shows the same digits on every machine.
-  private readonly started = load({ variant: "simd" });
-  private readonly opened = new WeakMap<HeadSource, OpenSource | Promise<OpenSource>>();
-  private core: Headscope | null = null;
+  private readonly started = startCore();
+  private readonly opened = new WeakMap<HeadSource, Promise<OpenSource>>();
   private newest = new AbortController();
 
-  async ready(): Promise<Headscope> {
-    this.core = await this.started;
-    return this.core;
+  ready(): Promise<WorkerHeadscope> {
+    return this.started;
   }
 
-  /** Null when a newer question has been asked in the meantime. Once everything is open the answer is ready at once. */
-  ask(asked: Question): Answer | null | Promise<Answer | null> {
+  /** Null when a newer question has been asked in the meantime, or there is nothing to compute. */
+  ask(asked: Question, tokenized: (tokenization: Tokenization) => void): Promise<Answer | null> {
     this.newest.abort();
     this.newest = new AbortController();
-    const { signal } = this.newest;
-    const question = { ...asked, options: { ...asked.options, signal } };
-    const open = this.core ? this.open(this.core, question.source) : null;
-    if (!open || open instanceof Promise) return this.later(question, signal, null);
-    const run = open.run(question.tokens, question.options);
-    return run instanceof Promise ? this.later(question, signal, run) : { ...question, open, run };
+    return this.answer(asked, this.newest.signal, tokenized);
   }
 
-  private async later(
-    question: Question,
+  /** A question beside the newest, for comparing; its own signal stops it. */
+  askBeside(asked: Question, signal: AbortSignal): Promise<Answer | null> {
+    return this.answer(asked, signal, () => {});
+  }
+
+  /** What was asked last is of no interest any more. */
+  forget(): void {
+    this.newest.abort();
+  }
+
+  private async answer(
+    asked: Question,
     signal: AbortSignal,
-    running: Promise<LayerRun> | null,
+    tokenized: (tokenization: Tokenization) => void,
   ): Promise<Answer | null> {
+    const { source, text, unit } = asked;
     try {
-      const open = await this.open(await this.ready(), question.source);
+      const made = source.tokenize(text, unit);
+      // Tokens that need no model are there at once, before the module is.
+      const tokenization = made instanceof Promise ? await made : made;
       if (signal.aborted) return null;
-      const run = await (running ?? open.run(question.tokens, question.options));
-      return signal.aborted ? null : { ...question, open, run };
+      tokenized(tokenization);
+      const { tokens } = tokenization;
+      if (tokens.length === 0) return null;
+      const open = await this.open(source);
+      if (signal.aborted) return null;
+      const options = { ...asked.options, signal };
+      const run = await open.run(tokens, options);
+      return signal.aborted ? null : { ...asked, ...tokenization, options, open, run };
     } catch (error) {
       // The failure of a question that nobody asks any more is nobody's business.
       if (signal.aborted) return null;
@@ -60,18 +61,13 @@ export class Engine {
     }
   }
 
-  private open(core: Headscope, source: HeadSource): OpenSource | Promise<OpenSource> {
+  private open(source: HeadSource): Promise<OpenSource> {
     let open = this.opened.get(source);
     if (!open) {
-      open = source.open(core);
+      open = this.started.then((core) => source.open(core));
       this.opened.set(source, open);
-      if (open instanceof Promise) {
-        open.then(
-          (done) => this.opened.set(source, done),
-          // A source that failed to open is tried again at the next question.
-          () => this.opened.delete(source),
-        );
-      }
+      // A source that failed to open is tried again at the next question.
+      open.catch(() => this.opened.delete(source));
     }
     return open;
   }

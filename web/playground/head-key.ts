@@ -3,6 +3,8 @@
  * are counted.
  */
 
+import { language, say } from "../i18n/index.js";
+
 const STRIDE = 4096;
 
 export interface HeadPlace {
@@ -32,4 +34,12 @@ export function headCode(key: number): string {
 export function parseHeadCode(code: string): number | null {
   const match = /^(?:(\d{1,3})-)?(\d{1,3})$/.exec(code);
   return match ? headKey(Number(match[1] ?? 0), Number(match[2])) : null;
+}
+
+/** "H2, H5", or "L0 H4" where there are several layers. */
+export function namesOf(off: ReadonlySet<number>, layered: boolean): string {
+  const names = [...off]
+    .sort((a, b) => a - b)
+    .map((key) => say(layered ? "heads.shortLayer" : "heads.short", { ...headPlace(key) }));
+  return names.join(language() === "zh" ? "、" : ", ");
 }

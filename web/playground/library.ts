@@ -3,7 +3,7 @@
  * the visitor's own once it is open. The code for models is fetched with the first of them.
  */
 
-import type { Headscope } from "headscope";
+import type { WorkerHeadscope } from "headscope/worker";
 import { entries } from "./sources/index.js";
 import type { Chosen, OpenProgress } from "./sources/opened-file.js";
 import type { HeadSource } from "./sources/source.js";
@@ -33,7 +33,7 @@ export class Library {
   }
 
   /** The page's own model. A fetch that failed is tried again at the next call. */
-  fetchTiny(core: Promise<Headscope>, onProgress: (state: FetchState) => void): Promise<HeadSource> {
+  fetchTiny(core: Promise<WorkerHeadscope>, onProgress: (state: FetchState) => void): Promise<HeadSource> {
     this.tiny ??= this.openTiny(core, onProgress).catch((error: unknown) => {
       this.tiny = null;
       throw error;
@@ -41,21 +41,24 @@ export class Library {
     return this.tiny;
   }
 
-  private async openTiny(core: Promise<Headscope>, onProgress: (state: FetchState) => void): Promise<HeadSource> {
-    const [file, { openTiny }, hs] = await Promise.all([
+  private async openTiny(
+    ready: Promise<WorkerHeadscope>,
+    onProgress: (state: FetchState) => void,
+  ): Promise<HeadSource> {
+    const [file, { openTiny }, core] = await Promise.all([
       download(TINY_ADDRESS, onProgress),
       import("./sources/tiny-gpt.js"),
-      core,
+      ready,
     ]);
-    const source = await openTiny(hs, file);
+    const source = await openTiny(core, file);
     this.sources.set(source.id, source);
     return source;
   }
 
   /** A file that is read as far as it must be to run; the caller keeps it with `keep` once it has run. */
-  async openChosen(core: Promise<Headscope>, chosen: Chosen, progress: OpenProgress): Promise<Disposable> {
-    const [{ openChosen }, hs] = await Promise.all([import("./sources/opened-file.js"), core]);
-    return openChosen(hs, chosen, progress);
+  async openChosen(ready: Promise<WorkerHeadscope>, chosen: Chosen, progress: OpenProgress): Promise<Disposable> {
+    const [{ openChosen }, core] = await Promise.all([import("./sources/opened-file.js"), ready]);
+    return openChosen(core, chosen, progress);
   }
 
   keep(source: Disposable): void {

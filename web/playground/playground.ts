@@ -1,35 +1,42 @@
 /** The page: one state, one answer of the engine, and everything drawn from the two, once a frame at most. */
 
 import type { Spot } from "../elements/attention-view.js";
-import type { CostCards } from "../elements/cost-cards.js";
-import { definePageElements } from "../elements/define-page.js";
-import { byId, setPrinting, setText } from "../elements/dom.js";
-import type { HeadCaption } from "../elements/head-cards.js";
-import type { TraceCards } from "../elements/trace-cards.js";
-import { language, preferredLanguage, say } from "../i18n/index.js";
+import { byId, setAttributes, setText } from "../elements/dom.js";
+import { language, loadLanguage, preferredLanguage, say } from "../i18n/index.js";
 import { Address } from "./address.js";
+import type { Answer } from "./answer.js";
+import type { HeadWords } from "./describe-heads.js";
 import { describeHeads } from "./describe-heads.js";
-import type { Answer } from "./engine.js";
+import { defineFirst } from "./elements.js";
 import { Engine } from "./engine.js";
+import { fromFragment, isPacked, unpackFragment } from "./fragment.js";
 import type { HeadPlace } from "./head-key.js";
-import { headPlace } from "./head-key.js";
+import { headPlace, offIn } from "./head-key.js";
 import type { FetchState } from "./library.js";
 import { Library } from "./library.js";
+import { LinkedView } from "./link-view.js";
 import { BarPanel } from "./panels/bar-panel.js";
+import { CostPanel } from "./panels/cost-panel.js";
 import { DetailPanel } from "./panels/detail-panel.js";
+import { ExportPanel } from "./panels/export-panel.js";
 import { HeadsPanel } from "./panels/heads-panel.js";
 import { InputPanel } from "./panels/input-panel.js";
 import { InspectorPanel } from "./panels/inspector-panel.js";
+import { KeysPanel } from "./panels/keys-panel.js";
+import { LabsPanel } from "./panels/labs-panel.js";
 import { OpenPanel } from "./panels/open-panel.js";
 import { savedLanguage } from "./preferences.js";
 import type { Problem, Scene, Shell, Wait } from "./shell.js";
-import { inside, viewOf, withKey } from "./shell.js";
+import { inside, withKey } from "./shell.js";
 import { STAND_IN } from "./sources/index.js";
 import type { Chosen, OpenProgress } from "./sources/opened-file.js";
-import type { HeadSource, ModelEffect } from "./sources/source.js";
+import type { Core, HeadSource, ModelEffect, RunOptions } from "./sources/source.js";
 import type { State } from "./state.js";
-import { fromFragment, initialState } from "./state.js";
+import { initialState, tidyText } from "./state.js";
 import type { Tokenization } from "./tokens.js";
+import type { Drawn, Layout } from "./view/layout.js";
+import { draw, layOut, rowOf, tokenOf } from "./view/layout.js";
+import { sortHeads } from "./view/sort-heads.js";
 
 /** What changes an answer; everything else only changes how it is drawn. */
 const ASKED = ["text", "unit", "source", "causal", "layer", "off"] as const;
@@ -40,6 +47,21 @@ const WORK = ["causal", "layer", "off", "pinned"] as const;
 /** A run that takes longer says so. */
 const SLOW = 300;
 
+interface Drawing extends Drawn {
+  readonly answer: Answer;
+  readonly layout: Layout;
+  readonly rows: State["rows"];
+  readonly hide: State["hide"];
+}
+
+/** The answer on screen, and what becomes known about it later. */
+interface Shown {
+  readonly answer: Answer;
+  effect?: ModelEffect;
+  /** Asked for when heads are sorted by it. */
+  importance?: readonly number[] | null;
+}
+
 export class Playground implements Shell {
   state: State;
   private readonly engine = new Engine();
@@ -49,15 +71,27 @@ export class Playground implements Shell {
   private readonly input: InputPanel;
   private readonly heads: HeadsPanel;
   private readonly detail: DetailPanel;
+  private readonly cost = new CostPanel();
+  private readonly labs: LabsPanel;
+  private readonly exports: ExportPanel;
   private readonly inspector: InspectorPanel;
+  private readonly linked = new LinkedView(this);
+  private readonly keys = new KeysPanel();
 
   private tokenization: Tokenization = { tokens: [], cutAt: null };
-  private texts: readonly string[] = [];
-  private shown: { answer: Answer; view: Scene["view"]; effect?: ModelEffect } | null = null;
-  private captions: { answer: Answer; language: string; list: readonly HeadCaption[] } | null = null;
+  /** The text that `tokenization` is of. */
+  private tokenized = "";
+  /** Of `tokenized`; made when it is needed. */
+  private rowsNow: Layout | null = null;
+  private shown: Shown | null = null;
+  private drawing: Drawing | null = null;
+  private captions: { answer: Answer; language: string; list: readonly HeadWords[] } | null = null;
+  private order: readonly number[] = [];
   private previewed: Spot | null = null;
   private problem: Problem | null = null;
   private fetching: FetchState | null = null;
+  /** Questions that have no answer yet: the picture on screen is an older one's. */
+  private waiting = 0;
   /** The layer that is being computed for longer than SLOW. */
   private slowLayer: number | null = null;
   private slowTimer = 0;
@@ -71,35 +105,34 @@ export class Playground implements Shell {
   private redraw = true;
 
   constructor() {
-    definePageElements();
+    defineFirst();
     const preferred = preferredLanguage([savedLanguage() ?? "", ...navigator.languages].filter(Boolean));
     const initial = initialState(preferred);
     this.state = fromFragment(location.hash, initial);
     this.address = new Address(
       () => this.shownState(),
-      (fragment) => {
-        this.previewed = null;
-        this.suggest = false;
-        this.update(fromFragment(fragment, this.state));
-      },
+      (fragment) => void this.follow(fragment),
     );
     this.suggest = this.state === initial;
     this.bar = new BarPanel(this, this.address);
     this.input = new InputPanel(this);
-    this.heads = new HeadsPanel(this);
-    this.detail = new DetailPanel(this);
+    this.heads = new HeadsPanel(this, this.linked.state);
+    this.detail = new DetailPanel(this, this.linked.state);
+    this.labs = new LabsPanel(this);
+    this.exports = new ExportPanel(this);
     this.inspector = new InspectorPanel();
     new OpenPanel(
       (chosen, progress) => this.openModel(chosen, progress),
       () => this.update({}),
     );
-    document.addEventListener("keydown", (event) => this.onKey(event));
-    addEventListener("beforeprint", () => this.print(true));
-    addEventListener("afterprint", () => this.print(false));
+    // Before the elements: they know of no order but that of the numbers.
+    document.addEventListener("keydown", (event) => this.onKey(event), { capture: true });
   }
 
   start(): void {
-    this.schedule(true);
+    const language = this.speak();
+    if (isPacked(location.hash)) void language.then(() => this.follow(location.hash));
+    else void language.then(() => this.schedule(true));
     // Once the page has been painted; the core is still being compiled then, off this thread.
     requestAnimationFrame(() => setTimeout(() => this.fetchWanted()));
     this.engine.ready().then(
@@ -114,8 +147,20 @@ export class Playground implements Shell {
     );
   }
 
-  update(change: Partial<State>): void {
+  core(): Promise<Core> {
+    return this.engine.ready();
+  }
+
+  ask(text: string, { off }: { off?: ReadonlySet<number> }, signal: AbortSignal): Promise<Answer | null> {
+    const { answer } = this.shown ?? {};
+    if (!answer) return Promise.resolve(null);
+    const { source, unit, options } = answer;
+    return this.engine.askBeside({ source, unit, text, options: { ...options, off: off ?? options.off } }, signal);
+  }
+
+  update(given: Partial<State>): void {
     const before = this.state;
+    const change = given.text === undefined ? given : { ...given, text: tidyText(given.text) };
     this.state = { ...before, ...change };
     if (change.source !== undefined && change.source !== before.source) this.choose(change);
     else if (this.standsIn() && !("text" in change) && WORK.some((name) => name in change)) {
@@ -125,6 +170,11 @@ export class Playground implements Shell {
       this.state = { ...this.state, head: before.head, pinned: null };
       this.suggest = true;
     }
+    if (this.state.rows !== before.rows || this.state.hide !== before.hide) {
+      this.rowsNow = null;
+      if (!("pinned" in change)) this.movePin(before);
+    }
+    if (this.state.language !== before.language) void this.speak();
     if (ASKED.some((name) => this.state[name] !== before[name])) this.recompute = true;
     if (Object.keys(change).length > 0) this.address.writeSoon();
     this.schedule(true);
@@ -144,6 +194,24 @@ export class Playground implements Shell {
 
   announce(text: string): void {
     setText(byId("live"), text);
+  }
+
+  /** Without the messages of a language the page stays in the one it has. */
+  private speak(): Promise<void> {
+    return loadLanguage(this.state.language).then(
+      () => this.schedule(true),
+      () => {},
+    );
+  }
+
+  /** A link that was opened: the address has changed, or holds a packed text. */
+  private async follow(fragment: string): Promise<void> {
+    const plain = isPacked(fragment) ? await unpackFragment(fragment) : fragment;
+    this.previewed = null;
+    this.suggest = false;
+    if (plain === null) this.problem = { key: "input.linkFailed", reason: "" };
+    this.update(plain === null ? {} : fromFragment(plain, this.state));
+    this.fetchWanted();
   }
 
   /** The source on screen: the chosen one, or while that is on its way the one that needs no file. */
@@ -189,7 +257,7 @@ export class Playground implements Shell {
       // A link to a layer of a file finds it again.
       const linked = this.state.source === "file" && this.standsIn();
       const layer = linked ? Math.min(this.state.layer, source.layers - 1) : 0;
-      const { tokens } = source.tokenize(this.state.text, this.state.unit);
+      const { tokens } = await source.tokenize(this.state.text, this.state.unit);
       if (tokens.length > 0) {
         const open = await source.open(await this.engine.ready());
         const off = linked ? this.offOf(source) : new Set<number>();
@@ -215,18 +283,20 @@ export class Playground implements Shell {
     return new Set([...this.state.off].filter((key) => there(headPlace(key))));
   }
 
-  private print(now: boolean): void {
-    setPrinting(now);
-    // At once: the browser takes its picture when the event has been handled.
-    this.render(true);
-  }
-
   private onKey(event: KeyboardEvent): void {
     if (event.altKey || event.ctrlKey || event.metaKey || event.isComposing) return;
-    if (event.target instanceof HTMLTextAreaElement) return;
+    const field = event.composedPath()[0];
+    const typing = field instanceof HTMLTextAreaElement || (field instanceof HTMLInputElement && field.type === "text");
+    if (typing || this.keys.shown) return;
     if (event.key === "[") this.detail.step(-1);
     else if (event.key === "]") this.detail.step(1);
-    else if (event.key === "Escape" && this.state.pinned) this.update({ pinned: null });
+    else if (event.key === "?") this.keys.show();
+    else {
+      if (event.key === "Escape" && this.state.pinned) this.update({ pinned: null });
+      return;
+    }
+    event.preventDefault();
+    event.stopPropagation();
   }
 
   private shownState(): State {
@@ -250,57 +320,55 @@ export class Playground implements Shell {
     this.recompute = false;
     const { text, unit } = this.state;
     const source = this.source();
-    const failed = (error: unknown) => {
-      this.notSlow();
-      this.fail("input.failed", error);
+    const causal = source.causal === "free" ? this.state.causal : source.causal === "always";
+    // While another source is waited for, its layers and heads are not those on screen.
+    const standsIn = this.standsIn();
+    const layer = standsIn ? 0 : Math.min(this.state.layer, source.layers - 1);
+    const off = standsIn ? new Set<number>() : this.offOf(source);
+    const options: RunOptions = { causal, layer, off };
+    this.waiting++;
+    this.slowAfter(layer);
+    const done = () => {
+      this.waiting--;
+      if (this.waiting === 0) this.notSlow();
+      this.schedule(true);
     };
-    try {
-      this.tokenization = source.tokenize(text, unit);
-      const { tokens } = this.tokenization;
-      this.texts = tokens.map((token) => token.text);
-      if (tokens.length === 0) return;
-      const causal = source.causal === "free" ? this.state.causal : source.causal === "always";
-      // While another source is waited for, its layers and heads are not those on screen.
-      const standsIn = this.standsIn();
-      const layer = standsIn ? 0 : Math.min(this.state.layer, source.layers - 1);
-      const off = standsIn ? new Set<number>() : this.offOf(source);
-      const answer = this.engine.ask({ source, tokens, options: { causal, layer, off } });
-      if (answer instanceof Promise) {
-        this.slowAfter(layer);
-        answer.then((late) => this.accept(late), failed);
-      } else this.accept(answer);
-    } catch (error) {
-      failed(error);
-    }
+    this.engine
+      .ask({ source, text, unit, options }, (tokenization) => this.accept({ tokenization, text }))
+      .then((answer) => answer && this.show(answer))
+      .catch((error: unknown) => this.fail("input.failed", error))
+      .finally(done);
   }
 
-  private accept(answer: Answer | null): void {
-    if (!answer) return;
-    this.notSlow();
-    const shown: NonNullable<typeof this.shown> = { answer, view: viewOf(answer) };
+  private accept({ tokenization, text }: { tokenization: Tokenization; text: string }): void {
+    this.tokenization = tokenization;
+    this.tokenized = text;
+    this.rowsNow = null;
+    this.schedule(true);
+  }
+
+  private show(answer: Answer): void {
+    const shown: Shown = { answer };
     this.shown = shown;
-    if (this.problem?.key !== "input.tinyFailed") this.problem = null;
+    if (this.problem?.key === "input.failed") this.problem = null;
     if (this.suggest && !this.standsIn()) this.openOn(answer);
     this.schedule(true);
     // The picture first, then what it takes longer to know.
-    const effect = answer.run.effect?.();
-    if (effect instanceof Promise) {
-      effect.then(
-        (known) => {
-          shown.effect = known;
-          this.schedule(true);
-        },
-        (error: unknown) => {
-          if (!answer.options.signal?.aborted) this.fail("input.failed", error);
-        },
-      );
-    } else if (effect) shown.effect = effect;
+    answer.run.effect?.().then(
+      (known) => {
+        shown.effect = known;
+        this.schedule(true);
+      },
+      (error: unknown) => {
+        if (!answer.options.signal?.aborted) this.fail("input.failed", error);
+      },
+    );
   }
 
   private openOn({ open, tokens }: Answer): void {
     this.suggest = false;
     const found = open.suggest?.(tokens);
-    if (found) this.update({ ...found, pinned: { query: tokens.length - 1, key: null } });
+    if (found) this.update({ ...found, pinned: { query: this.layout().texts.length - 1, key: null } });
   }
 
   private slowAfter(layer: number): void {
@@ -328,56 +396,129 @@ export class Playground implements Shell {
     this.schedule(true);
   }
 
+  /** The rows of the tokens as they are now, which may be ahead of the answer on screen. */
+  private layout(): Layout {
+    const { rows, hide } = this.state;
+    this.rowsNow ??= layOut(this.tokenized, this.tokenization.tokens, rows, hide);
+    return this.rowsNow;
+  }
+
+  /** Other rows: the pin stays on its tokens. */
+  private movePin({ rows, hide }: State): void {
+    const { pinned } = this.state;
+    const before = layOut(this.tokenized, this.tokenization.tokens, rows, hide);
+    const after = this.layout();
+    const move = (row: number | null) => {
+      const token = row === null ? null : tokenOf(before, row);
+      return token === null ? null : rowOf(after, token);
+    };
+    const query = move(pinned?.query ?? null);
+    this.previewed = null;
+    this.state = { ...this.state, pinned: query === null ? null : { query, key: move(pinned?.key ?? null) } };
+  }
+
   private render(whole: boolean): void {
     const { tokenization, problem, shown } = this;
+    const layout = this.layout();
+    // What was asked for, also while a model is still at it.
+    const source = this.source();
+    const standsIn = this.standsIn();
+    const off = standsIn ? new Set<number>() : this.offOf(source);
+    const layer = standsIn ? 0 : Math.min(this.state.layer, source.layers - 1);
     if (whole) {
       this.bar.render();
       const file = this.library.get("file");
-      const [source, wait, answer] = [this.source(), this.wait(), shown?.answer ?? null];
+      const [wait, answer] = [this.wait(), shown?.answer ?? null];
       this.input.render({ source, wait, file, tokenization, problem, answer });
     }
-    const empty = tokenization.tokens.length === 0;
+    const empty = this.tokenized === this.state.text && tokenization.tokens.length === 0;
     const scene = this.scene();
-    this.heads.renderTokens(this.texts, empty ? null : scene);
+    this.heads.renderTokens(layout, empty ? null : scene);
+    this.linked.write(empty ? null : scene, offIn(off, layer));
     byId("views").hidden = !scene;
+    if (scene) document.getElementById("first")?.remove();
     byId("below").hidden = !scene;
+    setAttributes(byId("main"), { "aria-busy": this.waiting > 0 ? "true" : "false" });
     if (!scene) return;
     if (whole) {
       byId("views").classList.toggle("layered", scene.answer.source.layers > 1);
-      byId("views").classList.toggle("stale", empty || (problem !== null && problem.key !== "input.tinyFailed"));
-      this.heads.render(scene);
+      byId("views").classList.toggle("stale", empty || (problem !== null && problem.key === "input.failed"));
+      this.heads.render(scene, off, layer);
       this.detail.render(scene);
+      this.exports.render(scene);
       this.renderBelow(scene);
+      this.labs.render(scene);
       this.inspector.render(scene, this.shownState().text);
     }
-    const still = empty ? { ...scene, spot: null, pinned: null } : scene;
+    const still = empty ? { ...scene, spot: null, given: null, pinned: null } : scene;
     this.heads.renderSpot(still);
     this.detail.renderSpot(still);
   }
 
   private scene(): Scene | null {
     if (!this.shown) return null;
-    const { answer, view, effect } = this.shown;
+    const { answer, effect } = this.shown;
+    const { sort, rows, hide } = this.state;
     if (this.captions?.answer !== answer || this.captions.language !== language()) {
       const { open, run, tokens, options } = answer;
       const list = describeHeads(open.config, open.heads, run.weights, tokens, options.causal);
       this.captions = { answer, language: language(), list };
     }
+    const { list: captions } = this.captions;
+    const { view, layout, share } = this.drawn(answer, rows, hide);
+    const importance = sort === "importance" ? this.importance() : null;
+    const entropy = captions.map((caption) => caption.entropy);
+    const order = this.sorted(sortHeads(sort, { kinds: captions, entropy, importance: importance ?? null }));
     const head = Math.min(this.state.head, view.heads - 1);
     const pinned = inside(this.state.pinned, view);
     const given = inside(this.previewed, view) ?? pinned;
     const spot = withKey(given, view, head);
     const { layer } = answer.options;
-    const { list: captions } = this.captions;
-    return { answer, view, captions, layer, effect, head, pinned, spot, strongest: given?.key === null };
+    return {
+      ...{ answer, view, layout, share, captions, order, importance, layer, effect, head, pinned, given, spot },
+      strongest: given?.key === null,
+    };
   }
 
-  private renderBelow({ answer, view }: Scene): void {
-    const { config } = answer.open;
-    const width = config.headDim ?? config.dModel / config.numHeads;
-    const root = Math.sqrt(width);
-    byId<TraceCards>("trace").update(answer.run.trace, Number.isInteger(root) ? String(root) : `√${width}`);
-    byId<CostCards>("cost").update(config, view.queries, answer.open.file !== undefined);
+  /** The answer's weights in the rows that are asked for; made again only when one of the two changes. */
+  private drawn(answer: Answer, rows: State["rows"], hide: State["hide"]): Drawing {
+    const { drawing } = this;
+    if (drawing?.answer === answer && drawing.rows === rows && drawing.hide === hide) return drawing;
+    const layout = layOut(answer.text, answer.tokens, rows, hide);
+    this.drawing = { ...draw(layout, answer.run.weights, answer.run.scores.data), answer, layout, rows, hide };
+    return this.drawing;
+  }
+
+  /** Measured when it is asked for: undefined where it is not measured, null until it is known. */
+  private importance(): readonly number[] | null | undefined {
+    const { shown } = this;
+    if (!shown) return null;
+    if (shown.importance === undefined) {
+      shown.importance = [];
+      const { open, tokens, options } = shown.answer;
+      open.importance(tokens, options).then(
+        (known) => {
+          shown.importance = known;
+          this.schedule(true);
+        },
+        () => {
+          // Replaced by a newer question, which asks for its own.
+          delete shown.importance;
+        },
+      );
+    }
+    if (shown.importance === null) return undefined;
+    return shown.importance.length > 0 ? shown.importance : null;
+  }
+
+  /** The same array for the same order: elements compare by identity. */
+  private sorted(order: readonly number[]): readonly number[] {
+    if (this.order.join() !== order.join()) this.order = order;
+    return this.order;
+  }
+
+  private renderBelow(scene: Scene): void {
+    this.cost.render(scene);
     setText(byId("engine"), this.engineName ? say("page.engine", this.engineName) : "");
   }
 }

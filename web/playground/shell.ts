@@ -1,13 +1,15 @@
 /** What the parts of the page know of each other: the state, what is shown, and how to change it. */
 
+import type { AttentionConfig, AttentionWeights, Tensor } from "headscope";
 import type { AttentionView, Spot } from "../elements/attention-view.js";
 import { strongestKey } from "../elements/attention-view.js";
-import type { HeadCaption } from "../elements/head-cards.js";
-import type { Answer } from "./engine.js";
+import type { Answer } from "./answer.js";
+import type { HeadWords } from "./describe-heads.js";
 import type { FetchState } from "./library.js";
-import type { HeadSource, ModelEffect } from "./sources/source.js";
+import type { Core, HeadSource, ModelEffect } from "./sources/source.js";
 import type { State } from "./state.js";
 import type { Tokenization } from "./tokens.js";
+import type { Layout } from "./view/layout.js";
 
 export interface Shell {
   readonly state: State;
@@ -18,6 +20,10 @@ export interface Shell {
   selectHead(head: number): void;
   /** To the live region, for screen readers. */
   announce(text: string): void;
+  /** The module that computes. */
+  core(): Promise<Core>;
+  /** Another text through the same source, layer and heads, for comparing. Null when that question has been replaced. */
+  ask(text: string, change: { readonly off?: ReadonlySet<number> }, signal: AbortSignal): Promise<Answer | null>;
 }
 
 /** The text as it stands, and what is wrong with it. */
@@ -41,7 +47,7 @@ export type Wait =
   | { readonly for: "run"; readonly layer: number };
 
 export interface Problem {
-  readonly key: "input.failed" | "input.loadFailed" | "input.tinyFailed";
+  readonly key: "input.failed" | "input.loadFailed" | "input.tinyFailed" | "input.linkFailed";
   readonly reason: string;
 }
 
@@ -49,24 +55,36 @@ export interface Problem {
 export interface Scene {
   readonly answer: Answer;
   readonly view: AttentionView;
-  readonly captions: readonly HeadCaption[];
+  /** Which tokens each row stands for. */
+  readonly layout: Layout;
+  /** [heads]: how much weight lay on the rows that are left out; null where none is. */
+  readonly share: Float64Array | null;
+  readonly captions: readonly HeadWords[];
+  /** Heads in the order in which they are shown. */
+  readonly order: readonly number[];
+  /** What is lost without each head of this layer; null until it is known, undefined where it is not measured. */
+  readonly importance: readonly number[] | null | undefined;
   readonly layer: number;
   /** What the model loses without the heads that are off; undefined until that is known. */
   readonly effect: ModelEffect | undefined;
   /** The enlarged head. */
   readonly head: number;
   readonly pinned: Spot | null;
-  /** The pointer's cell, else the pinned one; a row alone stands for its strongest key. */
+  /** The pointer's cell, else the pinned one. */
+  readonly given: Spot | null;
+  /** The same, where a row alone stands for its strongest key. */
   readonly spot: Spot | null;
   /** Whether the key of `spot` was filled in. */
   readonly strongest: boolean;
 }
 
-export function viewOf({ run, tokens }: Answer): AttentionView {
-  const [heads, queries, keys] = run.weights.shape as [number, number, number];
-  const texts = tokens.map((token) => token.text);
-  const { data: weights } = run.weights;
-  return { heads, queries, keys, weights, scores: run.scores.data, queryTexts: texts, keyTexts: texts };
+/** A layer that can be computed with: its weights and what it reads. */
+export interface LayerParts {
+  readonly config: AttentionConfig;
+  readonly weights: AttentionWeights;
+  /** [T, D] */
+  readonly x: Tensor;
+  readonly causal: boolean;
 }
 
 /** A spot as far as it lies in the matrix that is shown: the text may have become shorter since. */

@@ -1,12 +1,25 @@
-/** The one state of the page, and its form in the address: a link gives back the same view. */
+/** The one state of the page: everything that a link gives back. */
 
-import type { Scale, Spot } from "../elements/attention-view.js";
+import type { Spot } from "../elements/attention-view.js";
+import type { HeatScale } from "../elements/scale.js";
 import type { Language } from "../i18n/index.js";
-import { headCode, parseHeadCode } from "./head-key.js";
 import { entryById } from "./sources/index.js";
 import type { Unit } from "./tokens.js";
+import type { Rows } from "./view/groups.js";
+import type { Hide } from "./view/layout.js";
+import type { Sort } from "./view/sort-heads.js";
+import { TEXT_ORDER } from "./view/table-sort.js";
 
-export type Tab = "matrix" | "numbers";
+export const tabs = ["matrix", "lines", "compare", "numbers"] as const;
+export type Tab = (typeof tabs)[number];
+
+/** What the enlarged head is compared with. */
+export const againsts = ["head", "off", "text"] as const;
+export type Against = (typeof againsts)[number];
+
+/** Lines of several heads: each in its own colour, or one for all. */
+export const combines = ["none", "mean", "max"] as const;
+export const directions = ["vertical", "horizontal"] as const;
 
 export interface State {
   readonly text: string;
@@ -16,12 +29,29 @@ export interface State {
   readonly causal: boolean;
   readonly layer: number;
   readonly head: number;
+  /** In rows and columns as they are shown. */
   readonly pinned: Spot | null;
   /** Heads that are switched off, by `headKey`. */
   readonly off: ReadonlySet<number>;
-  readonly scale: Scale;
+  readonly scale: HeatScale;
   readonly tab: Tab;
   readonly language: Language;
+  readonly rows: Rows;
+  readonly hide: Hide;
+  readonly sort: Sort;
+  /** Heads looked at beside the enlarged one: they are drawn as lines too. */
+  readonly lines: ReadonlySet<number>;
+  /** How many lines a query has at most; 0: all. */
+  readonly top: number;
+  /** The smallest weight that has a line. */
+  readonly threshold: number;
+  readonly combine: (typeof combines)[number];
+  readonly direction: (typeof directions)[number];
+  readonly against: Against;
+  readonly otherHead: number;
+  readonly otherText: string;
+  /** How the table of numbers is sorted, see view/table-sort.ts. */
+  readonly table: string;
 }
 
 export interface Example {
@@ -52,56 +82,22 @@ export function initialState(language: Language): State {
     scale: "unit",
     tab: "matrix",
     language,
+    rows: "token",
+    hide: "none",
+    sort: "index",
+    lines: new Set(),
+    top: 4,
+    threshold: 0.02,
+    combine: "none",
+    direction: "vertical",
+    against: "head",
+    otherHead: 0,
+    otherText: "",
+    table: TEXT_ORDER,
   };
 }
 
-/** `#t=…&u=word&s=tiny&c=1&y=2&h=3&q=7&k=1&x=2.1-5&d=head&v=numbers&l=zh`; what is left out has its default. */
-export function toFragment(state: State): string {
-  const source = entryById(state.source);
-  const fields = new URLSearchParams();
-  if (source.input === "text") fields.set("t", state.text);
-  if (source.input === "text" && state.unit !== "character") fields.set("u", state.unit);
-  fields.set("s", state.source);
-  if (state.causal !== source.defaultCausal) fields.set("c", state.causal ? "1" : "0");
-  if (state.layer > 0) fields.set("y", String(state.layer));
-  fields.set("h", String(state.head));
-  if (state.pinned) {
-    fields.set("q", String(state.pinned.query));
-    if (state.pinned.key !== null) fields.set("k", String(state.pinned.key));
-  }
-  const off = [...state.off].sort((a, b) => a - b);
-  if (off.length > 0) fields.set("x", off.map(headCode).join("."));
-  if (state.scale !== "unit") fields.set("d", state.scale);
-  if (state.tab !== "matrix") fields.set("v", state.tab);
-  fields.set("l", state.language);
-  return fields.toString();
-}
-
-/** Whatever a link holds gives a state that can be shown: unknown or impossible fields fall back to the default. */
-export function fromFragment(fragment: string, fallback: State): State {
-  const fields = new URLSearchParams(fragment.replace(/^#/, ""));
-  if (![...fields.keys()].some((key) => "tush".includes(key) && key.length === 1)) return fallback;
-  const { id, defaultCausal, source } = entryById(fields.get("s"));
-  // How many layers and heads a model has is known when its file is there; what is too much is cut off then.
-  const { layers = 1000, numHeads = 1000 } = source ?? {};
-  const query = whole(fields.get("q"));
-  const off = (fields.get("x") ?? "").split(".").map(parseHeadCode);
-  const language = fields.get("l");
-  return {
-    text: fields.get("t") ?? fallback.text,
-    unit: fields.get("u") === "word" ? "word" : fields.has("t") ? "character" : fallback.unit,
-    source: id,
-    causal: fields.has("c") ? fields.get("c") === "1" : defaultCausal,
-    layer: Math.min(whole(fields.get("y")) ?? 0, layers - 1),
-    head: Math.min(whole(fields.get("h")) ?? 0, numHeads - 1),
-    pinned: query === null ? null : { query, key: whole(fields.get("k")) },
-    off: new Set(off.filter((key): key is number => key !== null && (!source || key < numHeads))),
-    scale: fields.get("d") === "head" ? "head" : "unit",
-    tab: fields.get("v") === "numbers" ? "numbers" : "matrix",
-    language: language === "zh" || language === "en" ? language : fallback.language,
-  };
-}
-
-function whole(text: string | null): number | null {
-  return text !== null && /^\d{1,6}$/.test(text) ? Number(text) : null;
+/** A text field holds no carriage returns, and a link no half of a character. */
+export function tidyText(text: string): string {
+  return text.replace(/\r\n?/g, "\n").replace(/[\ud800-\udfff]/gu, "\ufffd");
 }

@@ -13,6 +13,8 @@ export interface Token {
   readonly end: number;
   /** Equal for copies of one word, whatever its case and the space before it. */
   readonly id: number;
+  /** A mark of the model's own that nobody typed, such as [CLS]. */
+  readonly special?: boolean;
 }
 
 export interface Tokenization {

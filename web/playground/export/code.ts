@@ -18,6 +18,8 @@ export interface CodeView {
   readonly head: number;
   /** Heads that are left out. */
   readonly off: readonly { readonly layer: number; readonly head: number }[];
+  /** Whether rows on the page stand for several tokens, or some are left out. */
+  readonly regrouped?: boolean;
 }
 
 export type CodeSource =
@@ -65,10 +67,11 @@ function headMask({ off, layer }: CodeView, heads: number): string {
 }
 
 /** What every program ends with. */
-function print(head: number): string[] {
+function print({ head, regrouped }: CodeView): string[] {
   return [
     "",
     "// Rows are queries, columns are keys.",
+    ...(regrouped ? ["// All tokens, one by one: the page shows some of them together, or leaves some out."] : []),
     "const [, T, S] = weights.shape;",
     `const head = ${head};`,
     "for (let query = 0; query < T; ++query) {",
@@ -94,7 +97,7 @@ function numpyCode(view: CodeView): string[] {
     'const hs = await load({ variant: "simd" });',
     'const layer = hs.multiHeadAttention({ dModel: 8, numHeads: 2 }, { layout: "in-out", wq, wk, wv, wo });',
     `const { weights, output } = layer.forward({ data: x, shape: [4, 8] }, { causal: ${view.causal}${headMask(view, 2)} });`,
-    ...print(view.head),
+    ...print(view),
     'console.log("output", output.shape, output.data);',
   ];
 }
@@ -178,11 +181,12 @@ function builtCode(view: CodeView): string[] {
     'const hs = await load({ variant: "simd" });',
     "const of = (data) => ({ data, shape: [8, n, 64] });",
     `const { weights } = hs.attention(of(q), of(k), of(v), { causal: ${causal}${headMask(view, 8)} });`,
-    ...print(view.head),
+    ...print(view),
   ];
 }
 
-function modelCode({ layer, head, off }: CodeView, source: Extract<CodeSource, { kind: "model" }>): string[] {
+function modelCode(view: CodeView, source: Extract<CodeSource, { kind: "model" }>): string[] {
+  const { layer, off } = view;
   const { from, beside, text } = source;
   const local = "fileName" in from;
   const both = (read: (name: string) => string) =>
@@ -213,6 +217,6 @@ function modelCode({ layer, head, off }: CodeView, source: Extract<CodeSource, {
     "let weights;",
     `const run = model.run(read, { layers: ${layer + 1}, output: false${mask} });`,
     `for await (const result of run) if (result.layer === ${layer}) ({ weights } = result);`,
-    ...print(head),
+    ...print(view),
   ];
 }

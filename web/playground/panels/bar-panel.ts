@@ -1,7 +1,7 @@
 /** The bar at the top: language, theme, and the link to this view. */
 
 import { byId, setAttributes, setText } from "../../elements/dom.js";
-import { say, setLanguage } from "../../i18n/index.js";
+import { language, say, setLanguage } from "../../i18n/index.js";
 import type { Address } from "../address.js";
 import { translatePage } from "../page-text.js";
 import type { Theme } from "../preferences.js";
@@ -20,9 +20,9 @@ export class BarPanel {
     private readonly address: Address,
   ) {
     on(byId("language"), "click", () => {
-      const language = shell.state.language === "zh" ? "en" : "zh";
-      saveLanguage(language);
-      shell.update({ language });
+      const next = shell.state.language === "zh" ? "en" : "zh";
+      saveLanguage(next);
+      shell.update({ language: next });
     });
     on(byId("theme"), "click", () => {
       this.theme = THEMES[(THEMES.indexOf(this.theme) + 1) % THEMES.length] as Theme;
@@ -34,11 +34,11 @@ export class BarPanel {
   }
 
   render(): void {
-    const { language } = this.shell.state;
-    const tag = language === "zh" ? "zh-CN" : "en";
+    // A language that has yet to be fetched leaves the page in the one it has.
+    setLanguage(this.shell.state.language);
+    const tag = language() === "zh" ? "zh-CN" : "en";
     if (document.documentElement.lang !== tag || !this.translated) {
       document.documentElement.lang = tag;
-      setLanguage(language);
       translatePage(document);
       this.translated = true;
     }

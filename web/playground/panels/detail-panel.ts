@@ -1,69 +1,73 @@
-/** One head large: the matrix or the numbers, its scale, the picked cell in a sentence, and how the head works. */
+/** One head large, in several views; the picked cell in a sentence, and how the head works. */
 
-import type { Scale, Spot } from "../../elements/attention-view.js";
-import { cellIndex, domainTop, isHidden, weightAt } from "../../elements/attention-view.js";
-import { byId, darkTheme, el, setAttributes, setText } from "../../elements/dom.js";
+import { cellIndex, isHidden, weightAt } from "../../elements/attention-view.js";
+import { byId, el, setAttributes, setText } from "../../elements/dom.js";
 import { formatWeight } from "../../elements/format.js";
-import type { HeadMatrix } from "../../elements/head-matrix.js";
-import type { NumberTable } from "../../elements/number-table.js";
-import { ramp } from "../../elements/ramp.js";
-import { labelText, tokenNode } from "../../elements/token-label.js";
+import type { HeadHeatmap } from "../../elements/head-heatmap.js";
+import { tokenNode } from "../../elements/token-label.js";
+import type { ViewState } from "../../elements/view-state.js";
 import type { MessageKey } from "../../i18n/index.js";
 import { compose, say } from "../../i18n/index.js";
 import type { Scene, Shell } from "../shell.js";
-import { choose, on } from "../shell.js";
+import { on } from "../shell.js";
 import type { Tab } from "../state.js";
+import { give } from "../view/give.js";
+import { OptionsPanel } from "./options-panel.js";
+
+/** Views that say themselves, below their picture, what is looked at. */
+const SPEAKING: readonly Tab[] = ["lines", "compare"];
+
+/** What a tab other than the first holds. */
+interface Panel {
+  /** Called also when only the pointer has moved. */
+  render(scene: Scene): void;
+}
+
+/** The code of the other tabs is fetched when somebody opens them. */
+const later: Readonly<Record<Exclude<Tab, "matrix">, (shell: Shell, linked: ViewState) => Promise<Panel>>> = {
+  lines: async (shell, linked) => new (await import("./lines-panel.js")).LinesPanel(shell, linked),
+  compare: async (shell, linked) => new (await import("./compare-panel.js")).ComparePanel(shell, linked),
+  numbers: async (shell) => new (await import("./numbers-panel.js")).NumbersPanel(shell),
+};
 
 export class DetailPanel {
-  private readonly matrix = byId<HeadMatrix>("matrix");
-  private readonly loupe = byId<HeadMatrix>("loupe");
-  private readonly numbers = byId<NumberTable>("numbers");
-  private readonly scale = byId("scale");
+  private readonly matrix = byId<HeadHeatmap>("matrix");
+  private readonly panels = new Map<Tab, Panel | null>();
+  private readonly options: OptionsPanel;
   private readonly sentence = byId("sentence");
   private readonly tabs = [...byId("tabs").querySelectorAll<HTMLButtonElement>("[role=tab]")];
   private scene: Scene | null = null;
-  /** A cell reached by keyboard is read out once it has been drawn. */
-  private spoken: Spot | null = null;
 
-  constructor(private readonly shell: Shell) {
-    this.loupe.loupe = true;
-    for (const field of [this.matrix, this.loupe]) {
-      on(field, "preview", ({ detail }) => {
-        if (detail.spoken) this.spoken = detail;
-        shell.preview(detail.query === null ? null : { query: detail.query, key: detail.key });
-      });
-      on(field, "pick", ({ detail }) => {
-        const { pinned } = shell.state;
-        const again = pinned !== null && pinned.query === detail.query && pinned.key === detail.key;
-        if (!again) this.spoken = detail;
-        shell.update({ pinned: again ? null : { query: detail.query, key: detail.key } });
-      });
-      on(field, "unpin", () => shell.update({ pinned: null }));
-    }
-    on(this.scale, "change", (event) => shell.update({ scale: (event.target as HTMLInputElement).value as Scale }));
+  constructor(
+    private readonly shell: Shell,
+    private readonly linked: ViewState,
+  ) {
+    this.options = new OptionsPanel(shell);
+    this.matrix.state = linked;
     on(byId("previous-head"), "click", () => this.step(-1));
     on(byId("next-head"), "click", () => this.step(1));
     for (const [i, tab] of this.tabs.entries()) {
       tab.addEventListener("click", () => shell.update({ tab: tabName(tab) }));
       tab.addEventListener("keydown", (event) => {
-        const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
-        if (step === 0) return;
-        const next = this.tabs[(i + step + this.tabs.length) % this.tabs.length] as HTMLButtonElement;
-        next.click();
-        next.focus();
+        const next = nextTab(event.key, i, this.tabs.length);
+        if (next === null) return;
+        event.preventDefault();
+        this.tabs[next]?.click();
+        this.tabs[next]?.focus();
       });
     }
   }
 
-  /** To the next head, or back, round the end. */
+  /** To the next head as they are sorted, or back, round the end. */
   step(by: number): void {
     if (!this.scene) return;
-    const { heads } = this.scene.view;
-    this.shell.selectHead((this.scene.head + by + heads) % heads);
+    const { order, head } = this.scene;
+    this.shell.selectHead(order[(order.indexOf(head) + by + order.length) % order.length] as number);
   }
 
-  render({ answer, view, captions, layer, head }: Scene): void {
-    const { scale, tab } = this.shell.state;
+  render(scene: Scene): void {
+    const { answer, view, captions, layer, head } = scene;
+    const { tab, scale } = this.shell.state;
     const name = answer.source.layers > 1 ? say("heads.nameLayer", { layer, head }) : say("heads.name", { head });
     setText(byId("detail-title"), `${name} · ${captions[head]?.name ?? ""}`);
     for (const button of this.tabs) {
@@ -71,86 +75,66 @@ export class DetailPanel {
       setAttributes(button, { "aria-selected": on ? "true" : "false", tabindex: on ? 0 : -1 });
       byId(`panel-${tabName(button)}`).hidden = !on;
     }
+    this.options.render(scene);
     if (tab === "matrix") {
-      choose(this.scale, scale);
-      drawLegend(domainTop(view, head, scale));
-    }
+      give(this.matrix, view);
+      this.matrix.scale = scale;
+    } else this.panelOf(tab)?.render(scene);
+    this.sentence.hidden = SPEAKING.includes(tab);
     const how = answer.open.heads[head]?.how;
     byId("how").hidden = !how;
     if (how) byId("how").replaceChildren(el("b", {}, say("detail.how")), " ", say(how));
   }
 
-  /** What follows the pointer: crosshair, surroundings, the row of numbers, the sentence. */
+  /** Null until its code is here; then the page is drawn again. */
+  private panelOf(tab: Exclude<Tab, "matrix">): Panel | null {
+    const panel = this.panels.get(tab);
+    if (panel !== undefined) return panel;
+    this.panels.set(tab, null);
+    later[tab](this.shell, this.linked).then(
+      (made) => {
+        this.panels.set(tab, made);
+        this.shell.update({});
+      },
+      // Tried again at the next change.
+      () => this.panels.delete(tab),
+    );
+    return null;
+  }
+
+  /** What follows the pointer and is not an element: the row of numbers, the sentence. */
   renderSpot(scene: Scene): void {
     this.scene = scene;
-    const { answer, view, head, spot, pinned } = scene;
-    const { scale, tab } = this.shell.state;
-    const state = { view, head, scale, spot, pinned };
-    if (tab === "matrix") this.matrix.update(state);
-    byId("legend-small").hidden = !this.matrix.numbered;
-    const cramped = tab === "matrix" && this.matrix.cramped;
-    byId("loupe-part").hidden = !cramped;
-    if (cramped) this.loupe.update(state);
-    if (tab === "numbers") this.numbers.update({ view, head, spot, output: answer.run.output });
-    this.sentence.replaceChildren(...sentence(scene));
-    const { spoken } = this;
-    if (spoken && spot && spot.query === spoken.query && spot.key === spoken.key) {
-      this.shell.announce(cell(scene, spot.query, spot.key as number, labelText).text);
-      this.spoken = null;
-    }
+    const { tab } = this.shell.state;
+    if (tab === "numbers") this.panelOf(tab)?.render(scene);
+    if (!this.sentence.hidden) this.sentence.replaceChildren(...sentence(scene));
   }
 }
 
 function tabName(button: HTMLElement): Tab {
-  return button.dataset["tab"] === "numbers" ? "numbers" : "matrix";
+  return button.dataset["tab"] as Tab;
 }
 
-function drawLegend(top: number): void {
-  const end = top === 1 ? "1" : top.toFixed(4);
-  setText(byId("legend-top"), end);
-  const canvas = byId<HTMLCanvasElement>("legend-ramp");
-  setAttributes(canvas, { "aria-label": say("legend.domain", { top: end }) });
-  const context = canvas.getContext("2d");
-  if (!context) return;
-  const image = context.createImageData(256, 1);
-  new Uint32Array(image.data.buffer).set(ramp(darkTheme() ? "dark" : "light").words);
-  context.putImageData(image, 0, 0);
+function nextTab(key: string, now: number, count: number): number | null {
+  if (key === "ArrowRight") return (now + 1) % count;
+  if (key === "ArrowLeft") return (now - 1 + count) % count;
+  if (key === "Home") return 0;
+  return key === "End" ? count - 1 : null;
 }
 
-interface Cell<Part extends Node | string> {
-  readonly message: MessageKey;
-  readonly values: Record<"query" | "key", Part> & { weight: string; head: number | string };
-  /** The sentence as plain text. */
-  readonly text: string;
-}
-
-/** A cell in words; `label` makes the tokens: text for the ear, elements for the eye. */
-function cell<Part extends Node | string>(
-  { answer, view, layer, head, strongest }: Scene,
-  query: number,
-  key: number,
-  label: (text: string) => Part,
-): Cell<Part> {
-  const hidden = isHidden(view, head, query, key);
-  const message = hidden ? "detail.sentenceHidden" : strongest ? "detail.strongest" : "detail.sentence";
-  const queryText = view.queryTexts[query] as string;
-  const keyText = view.keyTexts[key] as string;
-  const weight = formatWeight(weightAt(view, head, query, key), hidden);
-  const place = answer.source.layers > 1 ? say("heads.place", { layer, head }) : head;
-  return {
-    message,
-    values: { query: label(queryText), key: label(keyText), weight, head: place },
-    text: say(message, { query: labelText(queryText), key: labelText(keyText), weight, head: place }),
-  };
-}
-
-function sentence(scene: Scene): Node[] {
-  const { view, head, spot } = scene;
+function sentence({ answer, view, layer, head, spot, strongest }: Scene): Node[] {
   if (!spot || spot.key === null) return [document.createTextNode(say("detail.hint"))];
-  const { message, values } = cell(scene, spot.query, spot.key, (text) => tokenNode(text, "token picked"));
-  const words = compose(message, { ...values, weight: el("b", { class: "weight" }, values.weight) });
+  const { query, key } = spot;
+  const hidden = isHidden(view, head, query, key);
+  const message: MessageKey = hidden ? "detail.sentenceHidden" : strongest ? "detail.strongest" : "detail.sentence";
+  const words = compose(message, {
+    query: tokenNode(view.queryTexts[query] as string, "token picked"),
+    key: tokenNode(view.keyTexts[key] as string, "token picked"),
+    weight: el("b", { class: "weight" }, formatWeight(weightAt(view, head, query, key), hidden)),
+    head: answer.source.layers > 1 ? say("heads.place", { layer, head }) : head,
+  });
   const nodes = [el("span", {}, words)];
-  const score = view.scores?.[cellIndex(view, head, spot.query, spot.key)];
+  const score = view.scores?.[cellIndex(view, head, query, key)];
   if (score !== undefined && score !== Number.NEGATIVE_INFINITY) {
     const written = score.toFixed(4).replace("-", "−");
     nodes.push(el("span", { class: "soft score" }, say("detail.score", { score: written })));

@@ -1,46 +1,40 @@
 /** The token strip, all heads, one query across them, and what the output loses when heads are switched off. */
 
-import type { AttentionView } from "../../elements/attention-view.js";
 import { byId, el, setText } from "../../elements/dom.js";
-import type { HeadCards } from "../../elements/head-cards.js";
-import type { HeadReadings } from "../../elements/head-readings.js";
-import type { TokenChips } from "../../elements/token-chips.js";
+import type { HeadGrid } from "../../elements/head-grid.js";
 import { tokenNode } from "../../elements/token-label.js";
+import type { TokenStrip } from "../../elements/token-strip.js";
+import type { ViewState } from "../../elements/view-state.js";
 import { compose, language, say } from "../../i18n/index.js";
-import { headKey, headPlace, offIn } from "../head-key.js";
+import { headPlace, namesOf } from "../head-key.js";
 import type { Scene, Shell } from "../shell.js";
 import { choose, on } from "../shell.js";
 import type { ModelEffect, OutputChange } from "../sources/source.js";
+import type { State } from "../state.js";
+import { give } from "../view/give.js";
+import type { Layout } from "../view/layout.js";
+import { ReadingsPanel } from "./readings-panel.js";
+
+/** How many heads the sentence under the grid names. */
+const NAMED = 4;
 
 export class HeadsPanel {
-  private readonly tokens = byId<TokenChips>("tokens");
-  private readonly heads = byId<HeadCards>("heads");
-  private readonly readings = byId<HeadReadings>("readings");
+  private readonly tokens = byId<TokenStrip>("tokens");
+  private readonly heads = byId<HeadGrid>("heads");
   private readonly layers = byId("layers");
-  private layer = 0;
+  private readonly sort = byId<HTMLSelectElement>("sort");
+  private readonly readings: ReadingsPanel;
+  private scene: Scene | null = null;
 
-  constructor(private readonly shell: Shell) {
-    on(this.tokens, "preview", ({ detail }) =>
-      shell.preview(detail.query === null ? null : { query: detail.query, key: null }),
-    );
-    on(this.tokens, "pick", ({ detail }) => {
-      const { pinned } = shell.state;
-      // A second pick of the same query lets it go again.
-      const again = pinned !== null && pinned.query === detail.query && pinned.key === null;
-      shell.update({ pinned: again ? null : { query: detail.query, key: null } });
-    });
-    on(this.heads, "pick", ({ detail }) => shell.selectHead(detail.head));
-    on(this.heads, "ablate", ({ detail }) => {
-      const off = new Set(shell.state.off);
-      const key = headKey(this.layer, detail.head);
-      if (detail.on) off.delete(key);
-      else off.add(key);
-      shell.update({ off });
-    });
-    on(this.readings, "pick", ({ detail }) => {
-      shell.update({ pinned: { query: detail.query, key: detail.key } });
-      shell.selectHead(detail.head);
-    });
+  constructor(
+    private readonly shell: Shell,
+    linked: ViewState,
+  ) {
+    this.readings = new ReadingsPanel(shell);
+    this.tokens.state = linked;
+    this.heads.state = linked;
+    on(this.heads, "pick", ({ detail }) => shell.announce(this.scene?.captions[detail.head]?.spoken ?? ""));
+    on(this.sort, "change", () => shell.update({ sort: this.sort.value as State["sort"] }));
     on(this.layers, "change", (event) => {
       const layer = Number((event.target as HTMLInputElement).value);
       shell.update({ layer });
@@ -50,30 +44,39 @@ export class HeadsPanel {
   }
 
   /** Tokens need no answer: they are there before the core is. */
-  renderTokens(texts: readonly string[], scene: Scene | null): void {
-    const { scale } = this.shell.state;
-    const { view = null, head = 0, spot = null, pinned = null } = scene ?? {};
-    this.tokens.update({ texts, view, head, scale, spot, pinned });
+  renderTokens({ texts, tokens, groups, kept }: Layout, scene: Scene | null): void {
+    const special = kept.flatMap((at, row) => (groups[at]?.every((i) => tokens[i]?.special) ? [row] : []));
+    // While the next answer is on its way the last one's weights are those of other tokens.
+    const view = scene && scene.view.queries === texts.length ? scene.view : null;
+    give(this.tokens, view, texts);
+    this.tokens.special = special;
+    this.tokens.scale = this.shell.state.scale;
   }
 
-  render({ answer, view, captions, layer, head, effect }: Scene): void {
-    const { state } = this.shell;
-    this.layer = layer;
-    const { layers, id } = answer.source;
-    // Boxes and layers show what was asked for, also while a model is still at it.
-    const asked = id === state.source ? state : { off: answer.options.off, layer };
-    const off = asked.off;
-    this.heads.update({ view, captions, head, off: offIn(off, layer), scale: state.scale });
-    this.renderLayers(layers, Math.min(asked.layer, layers - 1), off);
+  render(scene: Scene, off: ReadonlySet<number>, layer: number): void {
+    this.scene = scene;
+    const { answer, view, captions, order } = scene;
+    const { layers } = answer.source;
+    const { scale, sort } = this.shell.state;
+    give(this.heads, view);
+    if (this.heads.captions !== captions) this.heads.captions = captions;
+    if (this.heads.ordering !== order) this.heads.ordering = order;
+    this.heads.scale = scale;
+    this.renderLayers(layers, layer, off);
     setText(byId("heads-title"), say(layers > 1 ? "heads.titleLayers" : "heads.title", { count: view.heads }));
     setText(byId("untick"), say(layers > 1 ? "heads.untickModel" : "heads.untick"));
     byId("all-on").hidden = off.size === 0;
+    this.sort.value = sort;
+    const note = byId("sort-note");
+    const words = sort === "importance" ? importanceSentence(scene) : "";
+    note.hidden = words === "";
+    setText(note, words);
     const change = byId("change");
-    const words = answer.run.effect
-      ? effectSentence(effect, answer.options.off)
-      : answer.run.change && changeSentence(answer.run.change, answer.options.off, view);
-    change.hidden = !words;
-    if (words) change.replaceChildren(words);
+    const sentence = answer.run.effect
+      ? effectSentence(scene.effect, answer.options.off)
+      : answer.run.change && changeSentence(answer.run.change, answer.options.off, scene);
+    change.hidden = !sentence;
+    if (sentence) change.replaceChildren(sentence);
   }
 
   private renderLayers(count: number, chosen: number, off: ReadonlySet<number>): void {
@@ -91,45 +94,56 @@ export class HeadsPanel {
     choose(this.layers, String(chosen));
   }
 
-  renderSpot({ answer, view, captions, layer, head, spot }: Scene): void {
-    this.readings.hidden = !spot;
-    const off = offIn(answer.options.off, layer);
-    if (spot) this.readings.update({ view, captions, head, query: spot.query, off });
+  renderSpot(scene: Scene): void {
+    this.readings.render(scene);
   }
 }
 
-function namesOf(off: ReadonlySet<number>, layered: boolean): string {
-  const names = [...off]
-    .sort((a, b) => a - b)
-    .map((key) => say(layered ? "heads.shortLayer" : "heads.short", { ...headPlace(key) }));
-  return names.join(language() === "zh" ? "、" : ", ");
+function importanceSentence({ importance, order, answer }: Scene): string {
+  if (importance === undefined) return say("sort.tooLarge");
+  if (importance === null) return say("sort.measuring");
+  const model = answer.source.layers > 1;
+  const value = (cost: number) => (model && answer.source.causal === "always" ? signed(cost) : percent(cost));
+  const heads = order
+    .slice(0, NAMED)
+    .map((head) => `${say("heads.short", { head })} ${value(importance[head] as number)}`)
+    .join(language() === "zh" ? "、" : ", ");
+  if (!model) return say("sort.measured", { heads });
+  return say(answer.source.causal === "always" ? "sort.measuredModel" : "sort.measuredHidden", { heads });
+}
+
+function percent(share: number): string {
+  return `${(share * 100).toFixed(1)} %`;
+}
+
+function signed(nats: number): string {
+  return `${nats < 0 ? "−" : "+"}${Math.abs(nats).toFixed(3)}`;
 }
 
 function effectSentence(effect: ModelEffect | undefined, off: ReadonlySet<number>): Node {
   const heads = el("b", {}, namesOf(off, true));
   if (!effect) return compose("effect.running", { heads });
-  const percent = el("b", {}, `${(effect.hidden * 100).toFixed(1)} %`);
-  if (!effect.loss) return compose("effect.hidden", { heads, percent });
+  const moved = el("b", {}, percent(effect.hidden));
+  if (!effect.loss) return compose("effect.hidden", { heads, percent: moved });
   const { before, after } = effect.loss;
-  const difference = `${after < before ? "−" : "+"}${Math.abs(after - before).toFixed(3)}`;
   return compose("effect.loss", {
     heads,
-    percent,
+    percent: moved,
     before: before.toFixed(3),
     after: after.toFixed(3),
-    difference: el("b", {}, difference),
+    difference: el("b", {}, signed(after - before)),
   });
 }
 
-function changeSentence(change: OutputChange, off: ReadonlySet<number>, view: AttentionView): Node {
+function changeSentence(change: OutputChange, off: ReadonlySet<number>, { answer, view }: Scene): Node {
   if (off.size >= view.heads) return compose("heads.changeAll", {});
   const heads = namesOf(off, false);
   if (change.relative === 0) return compose("heads.changeNone", { heads });
-  const percent = (share: number) => `${(share * 100).toFixed(1)} %`;
   return compose("heads.change", {
     heads: el("b", {}, heads),
     percent: el("b", {}, percent(change.relative)),
-    token: tokenNode(view.queryTexts[change.query] as string),
+    // Of the layer's own tokens, however many of them stand in a row.
+    token: tokenNode(answer.tokens[change.query]?.text ?? ""),
     tokenPercent: percent(change.queryRelative),
   });
 }

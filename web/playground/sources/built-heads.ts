@@ -16,12 +16,12 @@
  * broad. Matching what-it-is against what-it-is finds copies; against what-came-before finds what followed a copy.
  */
 
-import type { AttentionWeights, Headscope, Tensor } from "headscope";
+import type { AttentionWeights, Tensor } from "headscope";
 import { say } from "../../i18n/index.js";
-import type { Token } from "../tokens.js";
+import type { Token, Unit } from "../tokens.js";
 import { tokenize, wordOf } from "../tokens.js";
 import { rarityRanks } from "./rarity.js";
-import { runLayer } from "./run-layer.js";
+import { openLayer } from "./run-layer.js";
 import type { HeadNote, HeadSource } from "./source.js";
 
 export const D = 512;
@@ -245,7 +245,7 @@ export function buildWeights(): AttentionWeights {
   return { layout: "in-out", wqkv, wo };
 }
 
-export const builtHeads: HeadSource = {
+export const builtHeads = {
   id: "built",
   title: () => say("source.built"),
   about: () => say("source.built.about"),
@@ -255,10 +255,6 @@ export const builtHeads: HeadSource = {
   numHeads: HEADS,
   causal: "free",
   splits: true,
-  tokenize: (text, unit) => tokenize(text, unit, 512),
-  open(hs: Headscope) {
-    const config = { dModel: D, numHeads: HEADS };
-    const layer = hs.multiHeadAttention(config, buildWeights());
-    return { config, heads, run: (tokens, options) => runLayer(layer, embed(tokens), options) };
-  },
-};
+  tokenize: (text: string, unit: Unit) => tokenize(text, unit, 512),
+  open: (core) => openLayer(core, { dModel: D, numHeads: HEADS }, buildWeights(), heads, embed),
+} as const satisfies HeadSource;

@@ -1,13 +1,23 @@
 /** Heads of a model in a file: any layer of it, and what the model loses without some of them. */
 
-import type { AttentionConfig, HeadStats, Headscope, Tensor, TraceStep } from "headscope";
+import type { AttentionConfig, HeadStats, Tensor, TraceStep } from "headscope";
 import { stats } from "headscope";
-import type { FileSource, Model } from "headscope/models";
-import { ablateHeads, ablationMask } from "headscope/models";
+import type { FileSource } from "headscope/models";
+import type { WorkerHeadscope, WorkerModel } from "headscope/worker";
 import { headPlace } from "../head-key.js";
+import type { LayerParts } from "../shell.js";
 import type { Token, Tokenization } from "../tokens.js";
 import { tokenizeFor } from "./model-tokens.js";
-import type { CausalRule, HeadSource, LayerRun, ModelEffect, OpenSource, RunOptions } from "./source.js";
+import type {
+  CausalRule,
+  HeadSource,
+  LayerRun,
+  ModelEffect,
+  OpenSource,
+  PruneOptions,
+  PruneReport,
+  RunOptions,
+} from "./source.js";
 
 /** More rows than this are no picture any more, whatever the model's context is. */
 const MOST_TOKENS = 512;
@@ -17,6 +27,8 @@ const RUN_WHOLE = 64 * 2 ** 20;
 const KEEP_WEIGHTS = 512 * 2 ** 20;
 /** Of a text's maps, scores included. The layer that is asked for is always kept. */
 const KEEP_MAPS = 64 * 2 ** 20;
+/** A curve of so many points at most: each is a run of the whole model. */
+const CURVE = 16;
 
 interface LayerMaps {
   readonly weights: Tensor;
@@ -24,12 +36,18 @@ interface LayerMaps {
   readonly trace: readonly TraceStep[];
 }
 
+/** What each head of the model is worth to one text. */
+interface Worth {
+  readonly tokens: string;
+  readonly report: Awaited<ReturnType<WorkerModel["headImportance"]>>;
+}
+
 /** The layers of one text with one choice of heads, as far as they have been computed. */
 interface Pass {
   readonly key: string;
   readonly maps: Map<number, LayerMaps>;
   bytes: number;
-  effect: ModelEffect | null;
+  effect: Promise<ModelEffect> | null;
   layersRun: number;
   milliseconds: number;
 }
@@ -53,17 +71,18 @@ export class ModelSource implements HeadSource, OpenSource {
   readonly config: AttentionConfig;
   readonly heads = [];
   readonly file: NonNullable<OpenSource["file"]>;
-  private readonly model: Model;
+  private readonly model: WorkerModel;
   private readonly keepWeights: boolean;
   private readonly whole: boolean;
   private pass: Pass | null = null;
+  private worth: Worth | null = null;
 
-  constructor(hs: Headscope, model: Model, origin: FileSource, { id, title, about }: ModelSourceWords) {
+  constructor(core: WorkerHeadscope, model: WorkerModel, origin: FileSource, { id, title, about }: ModelSourceWords) {
     this.id = id;
     this.title = title;
     this.about = about;
     this.model = model;
-    this.file = { hs, model, origin };
+    this.file = { core, model, origin };
     const { layers, contextLength, vocabularySize: _vocabulary, ...config } = model.config;
     this.config = config;
     this.layers = layers;
@@ -76,7 +95,7 @@ export class ModelSource implements HeadSource, OpenSource {
     this.whole = bytes <= RUN_WHOLE;
   }
 
-  tokenize(text: string): Tokenization {
+  tokenize(text: string): Promise<Tokenization> {
     return tokenizeFor(this.model, text, this.maxTokens);
   }
 
@@ -84,17 +103,17 @@ export class ModelSource implements HeadSource, OpenSource {
     return this;
   }
 
-  run(tokens: readonly Token[], options: RunOptions): LayerRun | Promise<LayerRun> {
-    const key = `${tokens.map(({ id }) => id).join()};${[...options.off].sort((a, b) => a - b).join()}`;
+  async run(tokens: readonly Token[], options: RunOptions): Promise<LayerRun> {
+    const key = `${keyOf(tokens)};${[...options.off].sort((a, b) => a - b).join()}`;
     const pass: Pass =
       this.pass?.key === key
         ? this.pass
         : { key, maps: new Map(), bytes: 0, effect: null, layersRun: 0, milliseconds: 0 };
-    const maps = pass.maps.get(options.layer);
-    return maps ? this.answer(pass, maps, tokens, options) : this.compute(pass, tokens, options);
+    const maps = pass.maps.get(options.layer) ?? (await this.compute(pass, tokens, options));
+    return this.answer(pass, maps, tokens, options);
   }
 
-  private async compute(pass: Pass, tokens: readonly Token[], options: RunOptions): Promise<LayerRun> {
+  private async compute(pass: Pass, tokens: readonly Token[], options: RunOptions): Promise<LayerMaps> {
     const { layer, off, signal } = options;
     const started = performance.now();
     const results = this.model.run(idsOf(tokens), {
@@ -102,7 +121,7 @@ export class ModelSource implements HeadSource, OpenSource {
       want: ["weights", "scores", "trace"],
       // Of the last layer no more than its queries and keys is read.
       output: false,
-      headMask: off.size > 0 ? ablationMask(this.model, placesOf(off)) : undefined,
+      headMask: off.size > 0 ? maskOf(off, this.layers, this.numHeads) : undefined,
       keepWeights: this.keepWeights,
       signal,
     });
@@ -117,25 +136,95 @@ export class ModelSource implements HeadSource, OpenSource {
     pass.layersRun = layersRun;
     pass.milliseconds = performance.now() - started;
     this.pass = pass;
-    return this.answer(pass, pass.maps.get(layer) as LayerMaps, tokens, options);
+    return pass.maps.get(layer) as LayerMaps;
   }
 
   private answer(pass: Pass, maps: LayerMaps, tokens: readonly Token[], { off, signal }: RunOptions): LayerRun {
     const { layersRun, milliseconds } = pass;
-    const effect = off.size > 0 ? () => pass.effect ?? this.measure(pass, tokens, off, signal) : null;
+    const effect = off.size > 0 ? () => this.effectOf(pass, tokens, off, signal) : null;
     return { ...maps, output: null, change: null, layersRun, milliseconds, effect };
   }
 
-  private async measure(
+  private effectOf(
     pass: Pass,
     tokens: readonly Token[],
     off: ReadonlySet<number>,
     signal: AbortSignal | undefined,
   ): Promise<ModelEffect> {
-    const { keepWeights } = this;
-    const { hidden, loss } = await ablateHeads(this.model, idsOf(tokens), placesOf(off), { keepWeights, signal });
-    pass.effect = { hidden: hidden.relative, loss: loss ? { before: loss.before, after: loss.after } : null };
+    pass.effect ??= this.measure(tokens, off, signal).catch((error: unknown) => {
+      // Asked again, it is measured again.
+      pass.effect = null;
+      throw error;
+    });
     return pass.effect;
+  }
+
+  private async measure(
+    tokens: readonly Token[],
+    off: ReadonlySet<number>,
+    signal: AbortSignal | undefined,
+  ): Promise<ModelEffect> {
+    const { keepWeights } = this;
+    const heads = [...off].map(headPlace);
+    const { hidden, loss } = await this.model.ablateHeads(idsOf(tokens), heads, { keepWeights, signal });
+    return { hidden: hidden.relative, loss: loss ? { before: loss.before, after: loss.after } : null };
+  }
+
+  async importance(tokens: readonly Token[], { layer, signal }: RunOptions): Promise<readonly number[] | null> {
+    if (!this.whole) return null;
+    const { heads } = await this.worthOf(tokens, { signal });
+    const found = new Array<number>(this.numHeads).fill(Number.NaN);
+    for (const each of heads) if (each.layer === layer) found[each.head] = each.importance;
+    return found;
+  }
+
+  get prune(): OpenSource["prune"] {
+    if (!this.whole) return null;
+    return (tokens, options) => this.pruneFor(tokens, options);
+  }
+
+  private async pruneFor(tokens: readonly Token[], { signal, onProgress }: PruneOptions): Promise<PruneReport> {
+    const all = this.layers * this.numHeads;
+    const steps = Math.min(CURVE, all);
+    const counts = Array.from({ length: steps + 1 }, (_, i) => Math.round((i * all) / steps));
+    // The search for the order is most of the work.
+    const searched = this.worth?.tokens === keyOf(tokens) ? 0 : all / (all + counts.length);
+    const { heads } = await this.worthOf(tokens, { signal, onProgress: (share) => onProgress(share * searched) });
+    const { points, measure, order } = await this.model.pruneCurve([idsOf(tokens)], {
+      order: heads,
+      counts,
+      signal,
+      onProgress: ({ done, total }) => onProgress(searched + ((1 - searched) * done) / total),
+    });
+    const whole = points[0]?.loss ?? 0;
+    return {
+      points: points.map(({ removed, loss, hidden }) => ({
+        removed,
+        cost: measure === "loss" ? (loss as number) - whole : hidden,
+      })),
+      measure,
+      order,
+      heads: all,
+    };
+  }
+
+  private async worthOf(
+    tokens: readonly Token[],
+    { signal, onProgress }: { signal?: AbortSignal | undefined; onProgress?: (share: number) => void },
+  ): Promise<Worth["report"]> {
+    const key = keyOf(tokens);
+    if (this.worth?.tokens === key) return this.worth.report;
+    const report = await this.model.headImportance([idsOf(tokens)], {
+      signal,
+      onProgress: ({ done, total }) => onProgress?.(done / total),
+    });
+    this.worth = { tokens: key, report };
+    return report;
+  }
+
+  async parts(): Promise<LayerParts | null> {
+    // What a layer reads is behind its norm, and not handed out; laboratories ask the model itself.
+    return null;
   }
 
   /** The clearest head for what repeats, else for the token before. */
@@ -152,7 +241,8 @@ export class ModelSource implements HeadSource, OpenSource {
 
   dispose(): void {
     this.pass = null;
-    this.model.dispose();
+    // Of a worker that has ended nobody waits for the answer.
+    this.model.dispose().catch(() => {});
   }
 }
 
@@ -165,6 +255,17 @@ function idsOf(tokens: readonly Token[]): number[] {
   return tokens.map(({ id }) => id);
 }
 
-function placesOf(off: ReadonlySet<number>) {
-  return [...off].map(headPlace);
+function keyOf(tokens: readonly Token[]): string {
+  return tokens.map(({ id }) => id).join();
+}
+
+/** A gate of 0 for each head that is off, by layer; undefined for a layer that is whole. */
+function maskOf(off: ReadonlySet<number>, layers: number, heads: number): (Float32Array | undefined)[] {
+  const mask = new Array<Float32Array | undefined>(layers).fill(undefined);
+  for (const { layer, head } of [...off].map(headPlace)) {
+    const gates = mask[layer] ?? new Float32Array(heads).fill(1);
+    gates[head] = 0;
+    mask[layer] = gates;
+  }
+  return mask;
 }

@@ -1,20 +1,25 @@
 /** A model's own tokens as the page shows them. */
 
-import type { Model, Token as ModelToken } from "headscope/models";
+import type { Token as ModelToken } from "headscope/models";
 import { byteMark } from "../../elements/token-label.js";
 import type { Token, Tokenization } from "../tokens.js";
 
 /** No token is longer than this on average: what lies further behind is not even looked at. */
 const UNITS_PER_TOKEN = 24;
 
+/** A model here or in a worker. */
+export interface ModelTokenizer {
+  tokenize(text: string): readonly ModelToken[] | Promise<readonly ModelToken[]>;
+}
+
 /** The text as far as `limit` tokens go, the model's closing mark included. */
-export function tokenizeFor(model: Pick<Model, "tokenize">, text: string, limit: number): Tokenization {
+export async function tokenizeFor(model: ModelTokenizer, text: string, limit: number): Promise<Tokenization> {
   let used = beforeHalf(text, limit * UNITS_PER_TOKEN);
-  let tokens = model.tokenize(used);
+  let tokens = await model.tokenize(used);
   while (tokens.length > limit) {
     const closing = tokens.at(-1)?.special ? 1 : 0;
     used = text.slice(0, (tokens[limit - closing] as ModelToken).start);
-    tokens = model.tokenize(used);
+    tokens = await model.tokenize(used);
   }
   return { tokens: tokens.map((token) => toToken(token, used)), cutAt: used.length < text.length ? used.length : null };
 }
@@ -26,8 +31,8 @@ function beforeHalf(text: string, units: number): string {
 }
 
 /** A piece of a character is shown as that character with the bytes that are its share: `学‹E5 AD›`, `学‹A6›`. */
-function toToken({ id, piece, text, start, end, partial }: ModelToken, typed: string): Token {
-  if (!partial) return { id, text: text === "" ? piece : text, start, end };
+function toToken({ id, piece, text, start, end, partial, special }: ModelToken, typed: string): Token {
+  if (!partial) return { id, text: text === "" ? piece : text, start, end, special };
   const bytes = [...text.matchAll(/<0x([0-9A-F]{2})>/g)].map(([, hex]) => byteMark(Number.parseInt(hex as string, 16)));
   return { id, text: typed.slice(start, end) + bytes.join(""), start, end };
 }

@@ -3,11 +3,11 @@
  * Nothing here was learned, and the weights show it: every one lies within .230–.274.
  */
 
-import type { Headscope, Tensor } from "headscope";
+import type { Tensor } from "headscope";
 import { say } from "../../i18n/index.js";
-import type { Token } from "../tokens.js";
+import type { Token, Unit } from "../tokens.js";
 import { LegacyRandom } from "./numpy-random.js";
-import { runLayer } from "./run-layer.js";
+import { openLayer } from "./run-layer.js";
 import type { HeadSource } from "./source.js";
 
 const T = 4;
@@ -37,7 +37,7 @@ export function drawSeed42(): Seed42 {
 
 const tokens: readonly Token[] = Array.from({ length: T }, (_, i) => ({ text: `x${i}`, start: 0, end: 0, id: i }));
 
-export const numpySeed42: HeadSource = {
+export const numpySeed42 = {
   id: "numpy",
   title: () => say("source.numpy"),
   about: () => say("source.numpy.about"),
@@ -49,18 +49,17 @@ export const numpySeed42: HeadSource = {
   numHeads: HEADS,
   causal: "free",
   splits: false,
-  tokenize: () => ({ tokens, cutAt: null }),
-  open(hs: Headscope) {
+  tokenize: (_text: string, _unit: Unit) => ({ tokens, cutAt: null }),
+  open(core) {
     const drawn = drawSeed42();
-    const config = { dModel: D, numHeads: HEADS };
-    const layer = hs.multiHeadAttention(config, {
+    const weights = {
       layout: "in-out",
       wq: Float32Array.from(drawn.wq),
       wk: Float32Array.from(drawn.wk),
       wv: Float32Array.from(drawn.wv),
       wo: Float32Array.from(drawn.wo),
-    });
+    } as const;
     const x: Tensor = { data: Float32Array.from(drawn.x), shape: [T, D] };
-    return { config, heads: [{}, {}], run: (_tokens, options) => runLayer(layer, x, options) };
+    return openLayer(core, { dModel: D, numHeads: HEADS }, weights, [{}, {}], () => x);
   },
-};
+} as const satisfies HeadSource;

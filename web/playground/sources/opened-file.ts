@@ -1,8 +1,7 @@
 /** The visitor's own model: files chosen or dropped, or an address. Nothing of it goes anywhere. */
 
-import type { Headscope } from "headscope";
 import type { FileSource } from "headscope/models";
-import { openModel } from "headscope/models";
+import type { WorkerHeadscope } from "headscope/worker";
 import { say } from "../../i18n/index.js";
 import { ModelSource } from "./model-source.js";
 
@@ -21,15 +20,15 @@ interface Found {
   readonly tokenizer: unknown;
 }
 
-export async function openChosen(hs: Headscope, chosen: Chosen, { signal, onBytes }: OpenProgress) {
+export async function openChosen(core: WorkerHeadscope, chosen: Chosen, { signal, onBytes }: OpenProgress) {
   const { source, name, config, tokenizer } =
     "files" in chosen ? await amongFiles(chosen.files) : await besideAddress(chosen.address, signal);
   const onProgress = ({ loaded }: { loaded: number }) => onBytes(loaded);
-  const model = await openModel(hs, source, { config, tokenizer, signal, onProgress });
+  const model = await core.openModel(source, { config, tokenizer, signal, onProgress });
   try {
     // A file without a tokenizer is refused now, not at the first keystroke.
-    model.tokenize("");
-    return new ModelSource(hs, model, source, {
+    await model.tokenize("");
+    return new ModelSource(core, model, source, {
       id: "file",
       title: () => name,
       about: () =>
@@ -42,7 +41,7 @@ export async function openChosen(hs: Headscope, chosen: Chosen, { signal, onByte
         }),
     });
   } catch (error) {
-    model.dispose();
+    await model.dispose();
     throw error;
   }
 }

@@ -1,19 +1,57 @@
 /** One forward pass as the page needs it: weights, masked scores, the shapes on the way, and what the gates changed. */
 
-import type { MultiHeadAttention, Tensor } from "headscope";
-import type { LayerRun, OutputChange, RunOptions } from "./source.js";
+import type { AttentionConfig, AttentionWeights, Tensor } from "headscope";
+import type { Token } from "../tokens.js";
+import type { Core, CoreLayer, HeadNote, LayerRun, OpenSource, OutputChange, RunOptions } from "./source.js";
 
-export function runLayer(layer: MultiHeadAttention, x: Tensor, { causal, off }: RunOptions): LayerRun {
+/** A source that is one layer: its weights are there, and each text becomes its input. */
+export async function openLayer(
+  core: Core,
+  config: AttentionConfig,
+  weights: AttentionWeights,
+  heads: readonly HeadNote[],
+  embed: (tokens: readonly Token[]) => Tensor,
+): Promise<OpenSource> {
+  const layer = await core.multiHeadAttention(config, weights);
+  return {
+    config,
+    heads,
+    run: (tokens, options) => runLayer(layer, embed(tokens), options),
+    importance: (tokens, options) => importanceOf(layer, embed(tokens), config.numHeads, options),
+    prune: null,
+    parts: async (tokens, { causal }) => ({ config, weights, x: embed(tokens), causal }),
+  };
+}
+
+async function runLayer(layer: CoreLayer, x: Tensor, { causal, off, signal }: RunOptions): Promise<LayerRun> {
   const started = performance.now();
-  const whole = layer.forward(x, { causal, want: ["weights", "scores", "trace"] });
+  const whole = await layer.forward(x, { causal, want: ["weights", "scores", "trace"], signal });
   const milliseconds = performance.now() - started;
   const { weights, scores, trace } = whole;
   const shown = { weights, scores, trace, layersRun: 1, milliseconds, effect: null };
-  const gate = Float32Array.from({ length: weights.shape[0] as number }, (_, head) => (off.has(head) ? 0 : 1));
-  if (gate.every((g) => g === 1)) return { ...shown, output: whole.output, change: null };
+  const heads = weights.shape[0] as number;
+  if (off.size === 0) return { ...shown, output: whole.output, change: null };
   // The gates act after the weights, so the maps stay; only the output is computed again.
-  const { output } = layer.forward(x, { causal, headMask: gate, want: [] });
+  const gate = Float32Array.from({ length: heads }, (_, head) => (off.has(head) ? 0 : 1));
+  const { output } = await layer.forward(x, { causal, headMask: gate, want: [], signal });
   return { ...shown, output, change: compare(whole.output, output) };
+}
+
+/** For each head: how far the output moves without it, relative to its size. */
+async function importanceOf(
+  layer: CoreLayer,
+  x: Tensor,
+  heads: number,
+  { causal, signal }: RunOptions,
+): Promise<number[]> {
+  const { output: whole } = await layer.forward(x, { causal, want: [], signal });
+  const found: number[] = [];
+  for (let head = 0; head < heads; head++) {
+    const headMask = Float32Array.from({ length: heads }, (_, other) => (other === head ? 0 : 1));
+    const { output } = await layer.forward(x, { causal, headMask, want: [], signal });
+    found.push(compare(whole, output).relative);
+  }
+  return found;
 }
 
 export function compare(whole: Tensor, gated: Tensor): OutputChange {

@@ -3,9 +3,19 @@
  * to run. sources/index.ts lists them; a source made from a model file joins when the file is there.
  */
 
-import type { AttentionConfig, Headscope, Tensor, TraceStep } from "headscope";
-import type { FileSource, Model } from "headscope/models";
+import type {
+  AttentionConfig,
+  AttentionResult,
+  AttentionWeights,
+  ForwardOptions,
+  Tensor,
+  TraceStep,
+  Want,
+} from "headscope";
+import type { FileSource } from "headscope/models";
+import type { WorkerHeadscope, WorkerModel } from "headscope/worker";
 import type { MessageKey } from "../../i18n/index.js";
+import type { LayerParts } from "../shell.js";
 import type { Token, Tokenization, Unit } from "../tokens.js";
 
 /** "text": what is typed. A source with its own fixed input gives the code or text to show in its place. */
@@ -25,6 +35,18 @@ export interface SourceEntry {
   readonly source: HeadSource | null;
 }
 
+/** What computes: the module in its worker, or, in tests, one in the same thread. */
+export interface Core {
+  multiHeadAttention(config: AttentionConfig, weights: AttentionWeights): CoreLayer | Promise<CoreLayer>;
+}
+
+export interface CoreLayer {
+  forward<const W extends Want>(
+    x: Tensor,
+    options: Pick<ForwardOptions<W>, "causal" | "want" | "headMask"> & { readonly signal?: AbortSignal | undefined },
+  ): AttentionResult<W> | Promise<AttentionResult<W>>;
+}
+
 export interface HeadSource {
   readonly id: string;
   title(): string;
@@ -37,8 +59,9 @@ export interface HeadSource {
   readonly causal: CausalRule;
   /** Whether it matters how Chinese is cut: a model's own tokenizer cuts as it was trained. */
   readonly splits: boolean;
-  tokenize(text: string, unit: Unit): Tokenization;
-  open(hs: Headscope): OpenSource | Promise<OpenSource>;
+  /** At once where the source has no tokenizer of its own. */
+  tokenize(text: string, unit: Unit): Tokenization | Promise<Tokenization>;
+  open(core: Core): OpenSource | Promise<OpenSource>;
 }
 
 export interface OpenSource {
@@ -46,15 +69,35 @@ export interface OpenSource {
   readonly heads: readonly HeadNote[];
   /** The model behind the heads, and the file it is in, for the inspector. */
   readonly file?: ModelFile;
-  run(tokens: readonly Token[], options: RunOptions): LayerRun | Promise<LayerRun>;
+  run(tokens: readonly Token[], options: RunOptions): Promise<LayerRun>;
+  /** What is lost without each head of a layer, alone; null where that would take too long. */
+  importance(tokens: readonly Token[], options: RunOptions): Promise<readonly number[] | null>;
+  /** Heads taken out one after the other, the least important first; null for a lone layer and for large models. */
+  readonly prune: ((tokens: readonly Token[], options: PruneOptions) => Promise<PruneReport>) | null;
+  /** Weights and input of a layer; null where they are too large to hand out. */
+  parts(tokens: readonly Token[], options: RunOptions): Promise<LayerParts | null>;
   /** A head of this text that is worth opening on, among those that have been computed. */
   suggest?(tokens: readonly Token[]): { readonly layer: number; readonly head: number } | null;
 }
 
 export interface ModelFile {
-  readonly hs: Headscope;
-  readonly model: Model;
+  readonly core: WorkerHeadscope;
+  readonly model: WorkerModel;
   readonly origin: FileSource;
+}
+
+export interface PruneOptions {
+  readonly signal: AbortSignal;
+  onProgress(share: number): void;
+}
+
+export interface PruneReport {
+  /** Of all heads, 0 to 1, and how much worse the model is then: nats a token, or the change of its last state. */
+  readonly points: readonly { readonly removed: number; readonly cost: number }[];
+  readonly measure: "loss" | "hidden";
+  /** The order in which heads went. */
+  readonly order: readonly { readonly layer: number; readonly head: number }[];
+  readonly heads: number;
 }
 
 /** What is known of a head beforehand. Learned and random heads have none of it and are described by their weights. */
@@ -89,7 +132,7 @@ export interface LayerRun {
   readonly layersRun: number;
   readonly milliseconds: number;
   /** For models with heads off: runs the whole model with them and without, unless that is known already. */
-  readonly effect: (() => ModelEffect | Promise<ModelEffect>) | null;
+  readonly effect: (() => Promise<ModelEffect>) | null;
 }
 
 export interface OutputChange {

@@ -1,14 +1,13 @@
 /** The model that comes with the page: a small GPT-2, trained on this repository's own corpus (web/models). */
 
-import type { Headscope } from "headscope";
-import { openModel } from "headscope/models";
+import type { WorkerHeadscope } from "headscope/worker";
 import { say } from "../../i18n/index.js";
 import { ModelSource } from "./model-source.js";
 
-export async function openTiny(hs: Headscope, bytes: Blob): Promise<ModelSource> {
+export async function openTiny(core: WorkerHeadscope, bytes: Blob): Promise<ModelSource> {
   const file = new File([bytes], "headscope.gguf");
-  const model = await openModel(hs, file);
-  return new ModelSource(hs, model, file, {
+  const model = await core.openModel(file);
+  return new ModelSource(core, model, file, {
     id: "tiny",
     title: () => say("source.tiny"),
     about: () =>

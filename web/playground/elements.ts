@@ -1,0 +1,46 @@
+/** The elements of the page: those of the first picture at once, the others when they are needed. */
+
+import { HeadGrid } from "../elements/head-grid.js";
+import { HeadHeatmap } from "../elements/head-heatmap.js";
+import { TokenStrip } from "../elements/token-strip.js";
+
+export function defineFirst(): void {
+  customElements.define("head-grid", HeadGrid);
+  customElements.define("head-heatmap", HeadHeatmap);
+  customElements.define("token-strip", TokenStrip);
+}
+
+const later = {
+  "head-compare": async () => (await import("../elements/head-compare.js")).HeadCompare,
+  "head-lines": async () => (await import("../elements/head-lines.js")).HeadLines,
+  "shape-trace": async () => (await import("../elements/shape-trace.js")).ShapeTrace,
+  "cost-bills": async () => (await import("../elements/cost-bills.js")).CostBills,
+} satisfies Record<string, () => Promise<CustomElementConstructor>>;
+
+const wanted = new Set<string>();
+
+/** Fetches an element; properties that are set meanwhile are there when it comes. A fetch that fails is tried again. */
+export async function want(name: keyof typeof later): Promise<void> {
+  if (wanted.has(name)) return;
+  wanted.add(name);
+  try {
+    customElements.define(name, await later[name]());
+  } catch {
+    wanted.delete(name);
+  }
+}
+
+/** The same when its place comes near the screen. */
+export function wantWhenSeen(name: keyof typeof later, place: Element): void {
+  const near = new IntersectionObserver(
+    (entries) => {
+      if (!entries.some((entry) => entry.isIntersecting)) return;
+      near.disconnect();
+      void want(name);
+    },
+    { rootMargin: "200px" },
+  );
+  near.observe(place);
+  // Paper has no screen to come near to.
+  addEventListener("beforeprint", () => void want(name), { once: true });
+}
