@@ -4,12 +4,13 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { en } from "../../web/i18n/en.js";
+import { enMore } from "../../web/i18n/en-more.js";
 import { loadLanguage, preferredLanguage, say, setLanguage } from "../../web/i18n/index.js";
 import { zh } from "../../web/i18n/zh.js";
 
 const web = fileURLToPath(new URL("../../web", import.meta.url));
-const languages = { en, zh };
-const keys = Object.keys(en);
+const languages = { en: { ...en, ...enMore }, zh };
+const keys = Object.keys(languages.en);
 const placeholders = (message: string) => [...message.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).sort();
 
 function sources(folder: string): string {

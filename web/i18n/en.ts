@@ -1,9 +1,15 @@
-/** Every string of the page. `{name}` marks what is filled in. The Chinese file has the same keys, checked by its type. */
+/**
+ * The strings of the page as it opens; those of what is fetched later are in en-more.ts. `{name}` marks what is filled in.
+ * The Chinese file has the same keys, checked by its type.
+ */
 export const en = {
   "page.title": "headscope: every attention head of your sentence",
   "page.description":
     "Type a sentence and see the weights of every attention head, computed in your browser by a SIMD WebAssembly core.",
   "page.tagline": "every attention head of your sentence",
+  "page.pages": "Pages",
+  "page.elements": "Elements",
+  "page.api": "API",
   "page.skip": "Skip to the heads",
   "page.language": "中文",
   "page.language.label": "中文: show this page in Chinese",
@@ -124,17 +130,6 @@ export const en = {
   "legend.note": "each row sums to 1",
   "legend.hidden": "hidden by the mask",
 
-  "numbers.caption": "Weights of head {head}; rows are queries, columns are keys",
-  "numbers.row": "What query {query} reads, head {head}",
-  "numbers.query": "query ↓ key →",
-  "numbers.key": "key",
-  "numbers.weight": "weight",
-  "numbers.scoreHead": "scaled score",
-  "numbers.position": "position",
-  "numbers.sum": "sum",
-  "numbers.long": "A text of more than {limit} tokens is shown one query at a time; pick another in the token strip.",
-  "numbers.output": "Output of the layer, [{rows}, {columns}]",
-
   "trace.title": "Shapes on the way",
 
   "cost.title": "What this layer costs",
@@ -170,70 +165,8 @@ export const en = {
     "Without {heads} the model's last hidden state changes by {percent} of its size. Layers behind are shown as they are then.",
   "effect.loss":
     "Without {heads} the model's last hidden state changes by {percent} of its size, and the loss on the next token of your text goes from {before} to {after} nats ({difference}). Layers behind are shown as they are then.",
-  "open.button": "Open a model…",
-  "open.title": "Open a model",
-  "open.close": "Close",
-  "open.what":
-    "GPT-2, BERT or Llama family, as GGUF, or as safetensors together with its config.json and tokenizer.json.",
-  "open.private": "It stays on your device: it is read in this tab, as far as needed, and sent nowhere.",
-  "open.choose": "Choose files…",
-  "open.drop": "or drop them anywhere on this page",
-  "open.address": "Address",
-  "open.go": "Open",
-  "open.cancel": "Cancel",
-  "open.bytes": "Reading: {bytes}",
-  "open.cancelled": "Stopped. Nothing was changed.",
-  "open.failed": "This could not be opened: {reason}. What was shown before is kept.",
-  "open.oneModel":
-    "expected one model file (GGUF or safetensors), with its config.json and tokenizer.json beside it where needed, got {files}",
-  "inspect.title": "Inspector: what is in the file, and the nodes of this layer",
-  "inspect.failed": "This could not be inspected: {reason}",
-  "inspect.file": "file",
-  "inspect.format": "format",
-  "inspect.size": "size",
-  "inspect.header": "header",
-  "inspect.name": "name",
-  "inspect.architecture": "architecture",
-  "inspect.layers": "layers",
-  "inspect.heads": "heads / K/V heads",
-  "inspect.width": "width / of a head",
-  "inspect.feedForward": "feed-forward width",
-  "inspect.context": "context",
-  "inspect.vocabulary": "vocabulary",
-  "inspect.parameters": "parameters",
-  "inspect.types": "types",
-  "inspect.metadata": "Metadata: {count} keys",
-  "inspect.key": "key",
-  "inspect.type": "type",
-  "inspect.value": "value",
-  "inspect.tensors": "Tensors: {count}",
-  "inspect.tensor": "tensor",
-  "inspect.shape": "shape",
-  "inspect.bytes": "bytes",
-  "inspect.offset": "at byte",
-  "inspect.layout": "bytes as",
-  "inspect.orders":
-    "shape: row-major, the slowest axis first; ne: as ggml prints it, the fastest first. [out][in] is the transpose of W in y = x W.",
-  "inspect.nodes": "Layer {layer}, {tokens} tokens, numerics {numerics}: nodes as llama-eval-callback names them",
-  "inspect.node": "node",
-  "inspect.first": "first",
-  "inspect.last": "last",
-  "inspect.sum": "sum",
-  "inspect.weight": "weight",
-  "inspect.notes": "notes",
-  "inspect.valid": "({count} valid)",
-  "inspect.numerics": "numerics",
-  "inspect.head": "head",
-  "inspect.here": "here",
-  "inspect.difference": "difference",
-  "inspect.same": "same 4 decimals",
-  "inspect.yes": "yes",
-  "inspect.no": "no",
-  "inspect.reference": "GPT-2 small, “{prompt}”, query {query}: beside {program}, {file}",
   "node.padded-keys":
     "The K/V cache hands out a multiple of 256 keys; the columns behind the text's own are empty and left out.",
-  "node.unscaled":
-    "q·k without 1/√dk, which llama.cpp applies inside its softmax; keys that the mask hides are still there.",
   "node.last-of-name": "The last of several nodes of this name.",
   "node.rotary-order":
     "This file turns the halves of a head, llama.cpp's the adjacent pairs: same scores, other order inside a head.",
@@ -241,53 +174,9 @@ export const en = {
   "node.half-precision": "Rounded to half precision, as llama.cpp's cache keeps it.",
   "node.flash-attention-off": "Only with --flash-attn off: a fused kernel never holds it.",
 
-  "keys.title": "Keyboard",
-  "keys.arrows": "← ↑ → ↓  move between heads, cells or tokens; Home and End go to the ends",
-  "keys.enter": "Enter  enlarges a head, pins a cell, picks a query",
-  "keys.space": "Space  switches the focused head off or on",
-  "keys.brackets": "[ and ]  previous and next head",
-  "keys.escape": "Esc  unpins",
   "labs.title": "Laboratories",
   "export.button": "Export",
-  "export.done": "Done: {what}",
-  "numbers.csv": "Save as CSV",
   "detail.compare": "Compare",
-  "compare.with": "with",
-  "compare.head": "another head",
-  "compare.off": "all heads switched on",
-  "compare.text": "another text",
-  "compare.otherHead": "The other head",
-  "compare.otherText": "The other text",
-  "compare.noneOff": "No head is switched off: untick some, and their loss shows here.",
-  "compare.sameLayer":
-    "Within one layer the maps are the same: a head is left out after it has read. What changes is the output, see below the heads.",
-  "compare.nothing": "Type a text to compare with.",
-  "compare.failed": "This could not be compared: {reason}",
-  "compare.allOn": "all heads on",
-  "compare.without": "without {heads}",
-  "prune.name": "Pruning: taking heads out, the least important first",
-  "prune.about":
-    "Each head is taken out by itself, which gives an order; then they go one after the other in that order, and the whole model runs again each time.",
-  "prune.title": "Rise of the loss on the next token when up to {heads} heads are taken out.",
-  "prune.titleHidden": "Change of the last hidden state when up to {heads} heads are taken out.",
-  "prune.live": "Your text, computed here now (order and judgement on the same text, which flatters a little).",
-  "prune.measured":
-    "Two held-out texts of 256 tokens, measured once and kept in the model card; order from two others.",
-  "prune.across": "heads taken out, of {heads}",
-  "prune.up": "rise of the loss, nats a token",
-  "prune.upHidden": "change of the last hidden state",
-  "prune.running": "Running the model without each of its heads… {percent} %",
-  "prune.short": "One token has no next one to foresee: type two or more.",
-  "prune.order": "The first to go: {first}. The last to go, the dearest: {last}.",
-  "prune.numbers": "The curve in numbers",
-  "prune.curve": "curve",
-  "prune.here": "your text",
-  "prune.card": "model card",
-  "prune.removed": "heads out",
-  "prune.share": "share",
-  "keys.tab": "Tab  from one control to the next",
-  "keys.question": "?  shows this list",
-  "keys.close": "Close",
   "rows.label": "Rows by",
   "rows.token": "token",
   "rows.character": "character",
@@ -309,107 +198,4 @@ export const en = {
     "The text in this link could not be unpacked{reason}: the link is damaged, or the browser too old.",
 
   "lab.head": "head",
-  "lab.noLayer":
-    "This source does not hand out the weights and the input of its layer: its file is too large for that, or still on its way.",
-  "lab.failed": "This could not be computed: {reason}",
-  "lab.bad": "{name} is a whole number from {min} to {max}, not {value}.",
-  "lab.badRange": "“{name}” is a number from {min} to {max}, not {value}.",
-
-  "lab.wo.title": "W_O laboratory: where each head writes",
-  "lab.wo.about":
-    "The output is A = Σ O_h·W_O^(h) + b_O: the rows of W_O that belong to head h say where, and with which sign, it writes what it has read. Change W_O and see what each head then adds to A; the weights above stay as they are.",
-  "lab.wo.choose": "W_O",
-  "lab.wo.real": "as it is",
-  "lab.wo.identity": "identity",
-  "lab.wo.shuffled": "shuffled",
-  "lab.wo.cancelling": "cancelling",
-  "lab.wo.realWhat": "The layer's own W_O.",
-  "lab.wo.identityWhat":
-    "No mixing: head h fills segment h of the output, {width} numbers, and can write nowhere else.",
-  "lab.wo.shuffledWhat":
-    "Each head has the rows of the next one: it has read the same as before, and writes it where another head did.",
-  "lab.wo.cancellingWhat":
-    "Every second head takes back what the head before it wrote, as far as its own {width} numbers allow: both write as much, and of the two together little is left.",
-  "lab.wo.sum":
-    "Head by head, Σ O_h·W_O^(h) + b_O, and as the one product concat·W_O + b_O: the largest difference is {difference}, with ‖A‖ = {norm}.",
-  "lab.wo.caption": "What each head adds to A, {tokens} tokens together",
-  "lab.wo.share": "share of A",
-  "lab.wo.places": "where it writes, number 0 → {last} of the output",
-  "lab.wo.shares":
-    "A share is ⟨O_h·W_O^(h), A⟩ / ‖A‖². All shares, with that of b_O, make 100 %; a head that works against the others has a negative one.",
-  "lab.wo.placesLabel": "head {head} writes into {count} of {all} numbers",
-
-  "lab.gqa.title": "From MHA to GQA to MQA: fewer key and value heads",
-  "lab.gqa.about":
-    "Several query heads can share one key and value head. Here the K and V heads of a group are averaged, without any training, and the layer runs again: the fewer are left, the smaller the cache, and the further the output from what it was.",
-  "lab.gqa.heads": "K/V heads G",
-  "lab.gqa.numbers": "Numbers in the cache",
-  "lab.gqa.bad": "G has to divide the layer's {own} K/V heads: {list}. {value} does not.",
-  "lab.gqa.sentence":
-    "{kind}: {heads} query heads on {groups} K/V heads. The layer's output is off by {error} of its size; a token takes {bytes} of cache in this layer, {share} of {whole}.",
-  "lab.gqa.drawing": "Query heads above, K/V heads below: {groups} groups of {size}",
-  "lab.gqa.caption": "Every place of the slider",
-  "lab.gqa.groups": "K/V heads",
-  "lab.gqa.kind": "kind",
-  "lab.gqa.error": "output error",
-  "lab.gqa.bytes": "cache per token",
-  "lab.gqa.one": "This layer has a single K/V head already: nothing is left to be shared.",
-
-  "lab.rank.title": "Rank: what a head of width d_k can aim at",
-  "lab.rank.about":
-    "A head's scores are QKᵀ, a product of an n × d_k and a d_k × n matrix, so their rank is d_k at most. With d_k below the number of tokens n a head cannot make every pattern; here is the nearest it can come to a random one.",
-  "lab.rank.n": "tokens n",
-  "lab.rank.dk": "width d_k",
-  "lab.rank.again": "Another pattern",
-  "lab.rank.sentence":
-    "With d_k = {dk} and n = {n} the best scores miss {error} of the pattern's size, and a weight is off by up to {worst}.",
-  "lab.rank.exact": "With d_k = n = {n} every pattern of scores can be made: nothing is missed.",
-  "lab.rank.softmax":
-    "Softmax does not see a constant added to a whole row, so for the weights alone a width of n − 1 is enough.",
-  "lab.rank.wanted": "wanted weights, query ↓ key →",
-  "lab.rank.reached": "the best with d_k = {dk}",
-  "lab.rank.values": "singular values σ of the wanted scores; filled: the {dk} that this width can have",
-  "lab.rank.table": "Singular values, and what is missed",
-  "lab.rank.missed": "missed with d_k = k",
-  "lab.rank.own": "Head {head} of the shown layer",
-  "lab.rank.ownRank":
-    "QKᵀ of {n} tokens has rank {rank}, as far as float32 can tell; d_k = {dk} and n = {n} allow {most}.",
-  "lab.rank.ownCut": "Of {tokens} tokens the first {n} are taken.",
-  "lab.rank.ownValues": "singular values of head {head}, on a logarithmic scale of seven powers of ten",
-
-  "lab.same.title": "Same output, other weights",
-  "lab.same.about":
-    "These weights are not the only ones with this output. Along every direction that changes neither their sum nor the sum of values Σ w·v they can move, and the head reads exactly the same. Here the row of the picked query (else the last) is moved as far as was found, with every weight at 0 or more and hidden keys left alone.",
-  "lab.same.far": "how far, %",
-  "lab.same.free":
-    "Query {query} of head {head} sees {n} keys. The output and the sum fix {fixed} directions, so that {freedom} are free.",
-  "lab.same.none":
-    "No freedom: query {query} of head {head} sees {n} keys, and the output (values of {width} numbers) and the sum fix all {fixed} of them. A longer text, or one in which words come again, frees some.",
-  "lab.same.stuck":
-    "Query {query} of head {head} has {freedom} free directions for its {n} keys, but along each of them some weight is at 0 at once: this row cannot move.",
-  "lab.same.sentence": "{moved} of the weight has moved; the head's output differs by {difference} of its size.",
-  "lab.same.caption": "The row, and the other one with the same output",
-  "lab.same.other": "other weight",
-  "lab.same.change": "change",
-  "lab.same.rest": "{rest} more keys with little weight in both are not listed.",
-  "lab.same.so": "A weight tells from where a head has read. Where values are alike, it does not even tell that.",
-
-  "export.png": "Picture (PNG)",
-  "export.svg": "Drawing (SVG)",
-  "export.json": "All heads of the layer (JSON)",
-  "export.csv": "This head (CSV)",
-  "export.npy": "All heads of the layer (NumPy)",
-  "export.code": "Copy as code",
-  "export.caption": "{source}, {tokens} tokens, {mask}",
-  "export.masked": "causal mask",
-  "export.unmasked": "no mask",
-  "export.text": "“{text}”",
-  "export.out": "Left out: {heads}",
-  "export.rows": "Rows and columns of several tokens: weights are summed over keys and averaged over queries.",
-  "export.left": "Some tokens are not shown; each row is divided by what is left of it.",
-  "export.picked": "query {query} reads key {key} with weight {weight}",
-  "export.copyFailed":
-    "The browser did not let this page write to the clipboard; the program was saved as {file} instead.",
 } as const;
-
-export type MessageKey = keyof typeof en;

@@ -1,22 +1,34 @@
 /** Messages in the chosen language, as plain text or with elements in the places of `{name}`. */
 
-import type { MessageKey } from "./en.js";
 import { en } from "./en.js";
+import type { enMore } from "./en-more.js";
 
-export type { MessageKey } from "./en.js";
+export type MessageKey = keyof typeof en | keyof typeof enMore;
 
 export type Language = "en" | "zh";
 
 type Messages = Readonly<Record<MessageKey, string>>;
 
-/** Those that are here. English always is; the other is fetched by those who read it. */
-const known: Partial<Record<Language, Messages>> & { en: Messages } = { en };
+/** Those that are here: of English what the page opens with; the other language is fetched by those who read it. */
+const known: Partial<Record<Language, Partial<Messages>>> & { en: Partial<Messages> } = { en };
 
 let current: Language = "en";
 
 /** Fetches the messages of a language, if they are not here yet. */
 export async function loadLanguage(language: Language): Promise<void> {
   if (language === "zh") known.zh ??= (await import("./zh.js")).zh;
+  // Back from another language: now all of the markup has to be translated.
+  else if (current !== "en") await loadMore();
+}
+
+async function loadMore(): Promise<void> {
+  known.en = { ...en, ...(await import("./en-more.js")).enMore };
+}
+
+/** For what is fetched when it is wanted: comes with the strings of such parts. */
+export async function withWords<Module>(module: Promise<Module>): Promise<Module> {
+  await loadMore();
+  return module;
 }
 
 /** False where the language has not been loaded: the old one stays. */
@@ -26,8 +38,9 @@ export function setLanguage(language: Language): boolean {
   return true;
 }
 
-function message(key: MessageKey): string {
-  return (known[current] ?? en)[key];
+/** Undefined where the markup already says it in English and the message has not been fetched. */
+export function message(key: MessageKey): string | undefined {
+  return (known[current] ?? known.en)[key];
 }
 
 export function language(): Language {
@@ -44,15 +57,14 @@ export function preferredLanguage(preferences: readonly string[]): Language {
 }
 
 export function say(key: MessageKey, values: Readonly<Record<string, string | number>> = {}): string {
-  return message(key).replace(/\{(\w+)\}/g, (_, name: string) => String(values[name]));
+  return (message(key) ?? key).replace(/\{(\w+)\}/g, (_, name: string) => String(values[name]));
 }
 
 /** The message with nodes in it; whatever a node holds stays a node and is never read as markup. */
 export function compose(key: MessageKey, values: Readonly<Record<string, Node | string | number>>): DocumentFragment {
   const fragment = document.createDocumentFragment();
-  for (const [i, part] of message(key)
-    .split(/\{(\w+)\}/)
-    .entries()) {
+  const parts = (message(key) ?? key).split(/\{(\w+)\}/);
+  for (const [i, part] of parts.entries()) {
     if (i % 2 === 0) fragment.append(part);
     else {
       const value = values[part];

@@ -1,9 +1,12 @@
-import type { MessageKey } from "./en.js";
+import type { MessageKey } from "./index.js";
 
 export const zh: Readonly<Record<MessageKey, string>> = {
   "page.title": "headscope：看见句子里的每一个注意力头",
   "page.description": "输入一句话，立即看到每个注意力头的权重，由浏览器里的 SIMD WebAssembly 内核计算。",
   "page.tagline": "看见句子里的每一个注意力头",
+  "page.pages": "页面",
+  "page.elements": "元素",
+  "page.api": "API",
   "page.skip": "跳到注意力头",
   "page.language": "English",
   "page.language.label": "English：用英文显示本页",

@@ -44,7 +44,8 @@ async function networkFirst(request) {
     return await fetch(request);
   } catch (error) {
     const cache = await caches.open(CACHE);
-    const kept = await cache.match(request.mode === "navigate" ? "./" : request);
+    // Another page of the site by its own name; the first one has many names: "./", "index.html", any search.
+    const kept = (await cache.match(request)) ?? (request.mode === "navigate" ? await cache.match("./") : undefined);
     if (kept) return kept;
     throw error;
   }

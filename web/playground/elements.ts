@@ -30,17 +30,15 @@ export async function want(name: keyof typeof later): Promise<void> {
   }
 }
 
-/** The same when its place comes near the screen. */
-export function wantWhenSeen(name: keyof typeof later, place: Element): void {
+/** Calls once, when a place comes near the screen. */
+export function whenSeen(place: Element, seen: () => void): void {
   const near = new IntersectionObserver(
     (entries) => {
       if (!entries.some((entry) => entry.isIntersecting)) return;
       near.disconnect();
-      void want(name);
+      seen();
     },
     { rootMargin: "200px" },
   );
   near.observe(place);
-  // Paper has no screen to come near to.
-  addEventListener("beforeprint", () => void want(name), { once: true });
 }

@@ -18,13 +18,11 @@ import { LinkedView } from "./link-view.js";
 import { BarPanel } from "./panels/bar-panel.js";
 import { CostPanel } from "./panels/cost-panel.js";
 import { DetailPanel } from "./panels/detail-panel.js";
-import { ExportPanel } from "./panels/export-panel.js";
 import { HeadsPanel } from "./panels/heads-panel.js";
 import { InputPanel } from "./panels/input-panel.js";
 import { InspectorPanel } from "./panels/inspector-panel.js";
 import { KeysPanel } from "./panels/keys-panel.js";
-import { LabsPanel } from "./panels/labs-panel.js";
-import { OpenPanel } from "./panels/open-panel.js";
+import { Later } from "./panels/later.js";
 import { savedLanguage } from "./preferences.js";
 import type { Problem, Scene, Shell, Wait } from "./shell.js";
 import { inside, withKey } from "./shell.js";
@@ -72,8 +70,7 @@ export class Playground implements Shell {
   private readonly heads: HeadsPanel;
   private readonly detail: DetailPanel;
   private readonly cost = new CostPanel();
-  private readonly labs: LabsPanel;
-  private readonly exports: ExportPanel;
+  private readonly later: Later;
   private readonly inspector: InspectorPanel;
   private readonly linked = new LinkedView(this);
   private readonly keys = new KeysPanel();
@@ -118,13 +115,8 @@ export class Playground implements Shell {
     this.input = new InputPanel(this);
     this.heads = new HeadsPanel(this, this.linked.state);
     this.detail = new DetailPanel(this, this.linked.state);
-    this.labs = new LabsPanel(this);
-    this.exports = new ExportPanel(this);
+    this.later = new Later(this, (chosen, progress) => this.openModel(chosen, progress));
     this.inspector = new InspectorPanel();
-    new OpenPanel(
-      (chosen, progress) => this.openModel(chosen, progress),
-      () => this.update({}),
-    );
     // Before the elements: they know of no order but that of the numbers.
     document.addEventListener("keydown", (event) => this.onKey(event), { capture: true });
   }
@@ -445,9 +437,8 @@ export class Playground implements Shell {
       byId("views").classList.toggle("stale", empty || (problem !== null && problem.key === "input.failed"));
       this.heads.render(scene, off, layer);
       this.detail.render(scene);
-      this.exports.render(scene);
       this.renderBelow(scene);
-      this.labs.render(scene);
+      this.later.render(scene);
       this.inspector.render(scene, this.shownState().text);
     }
     const still = empty ? { ...scene, spot: null, given: null, pinned: null } : scene;

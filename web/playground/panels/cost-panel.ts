@@ -5,7 +5,7 @@ import { byId, setAttributes, setText } from "../../elements/dom.js";
 import type { ShapeTrace } from "../../elements/shape-trace.js";
 import { say } from "../../i18n/index.js";
 import type { Answer } from "../answer.js";
-import { wantWhenSeen } from "../elements.js";
+import { want, whenSeen } from "../elements.js";
 import type { Scene } from "../shell.js";
 import { on } from "../shell.js";
 
@@ -16,8 +16,14 @@ export class CostPanel {
   private answer: Answer | null = null;
 
   constructor() {
-    wantWhenSeen("shape-trace", this.trace);
-    wantWhenSeen("cost-bills", this.cost);
+    for (const [name, place] of [
+      ["shape-trace", this.trace],
+      ["cost-bills", this.cost],
+    ] as const) {
+      whenSeen(place, () => void want(name));
+      // Paper has no screen to come near to.
+      addEventListener("beforeprint", () => void want(name), { once: true });
+    }
     on(this.change, "click", () => {
       this.cost.toggleAttribute("fixed");
       if (this.fixed && this.answer) this.show(this.answer);

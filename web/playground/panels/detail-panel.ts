@@ -7,7 +7,7 @@ import type { HeadHeatmap } from "../../elements/head-heatmap.js";
 import { tokenNode } from "../../elements/token-label.js";
 import type { ViewState } from "../../elements/view-state.js";
 import type { MessageKey } from "../../i18n/index.js";
-import { compose, say } from "../../i18n/index.js";
+import { compose, say, withWords } from "../../i18n/index.js";
 import type { Scene, Shell } from "../shell.js";
 import { on } from "../shell.js";
 import type { Tab } from "../state.js";
@@ -25,9 +25,9 @@ interface Panel {
 
 /** The code of the other tabs is fetched when somebody opens them. */
 const later: Readonly<Record<Exclude<Tab, "matrix">, (shell: Shell, linked: ViewState) => Promise<Panel>>> = {
-  lines: async (shell, linked) => new (await import("./lines-panel.js")).LinesPanel(shell, linked),
-  compare: async (shell, linked) => new (await import("./compare-panel.js")).ComparePanel(shell, linked),
-  numbers: async (shell) => new (await import("./numbers-panel.js")).NumbersPanel(shell),
+  lines: async (shell, linked) => new (await withWords(import("./lines-panel.js"))).LinesPanel(shell, linked),
+  compare: async (shell, linked) => new (await withWords(import("./compare-panel.js"))).ComparePanel(shell, linked),
+  numbers: async (shell) => new (await withWords(import("./numbers-panel.js"))).NumbersPanel(shell),
 };
 
 export class DetailPanel {

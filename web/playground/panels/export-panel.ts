@@ -4,7 +4,6 @@ import { byId, el, setAttributes, setText } from "../../elements/dom.js";
 import { say } from "../../i18n/index.js";
 import { exports } from "../export/index.js";
 import type { Scene, Shell } from "../shell.js";
-import { on } from "../shell.js";
 
 export class ExportPanel {
   private readonly button = byId<HTMLButtonElement>("export");
@@ -18,13 +17,11 @@ export class ExportPanel {
       item.addEventListener("click", () => {
         this.show(false);
         this.button.focus();
-        void this.run(id);
+        void this.save(id, this.scene);
       });
       return item;
     });
     this.menu.append(...this.items);
-    on(this.button, "click", () => this.show(this.menu.hidden));
-    on(byId("numbers-csv"), "click", () => void this.run("csv"));
     this.button.addEventListener("keydown", (event) => {
       if (event.key !== "ArrowDown") return;
       event.preventDefault();
@@ -43,6 +40,11 @@ export class ExportPanel {
   render(scene: Scene): void {
     this.scene = scene;
     for (const [i, item] of this.items.entries()) setText(item, say((exports[i] as (typeof exports)[number]).title));
+  }
+
+  toggle(scene: Scene | null): void {
+    if (scene) this.render(scene);
+    this.show(this.menu.hidden);
   }
 
   private show(open: boolean): void {
@@ -65,9 +67,8 @@ export class ExportPanel {
     event.stopPropagation();
   }
 
-  private async run(id: string): Promise<void> {
+  async save(id: string, scene: Scene | null): Promise<void> {
     const entry = exports.find((each) => each.id === id);
-    const { scene } = this;
     if (!entry || !scene) return;
     const problem = byId("export-problem");
     try {

@@ -1,7 +1,7 @@
 /** The inspector of a model's file. Its code is fetched when somebody opens it. */
 
 import { byId } from "../../elements/dom.js";
-import { language, say } from "../../i18n/index.js";
+import { language, say, withWords } from "../../i18n/index.js";
 import type { Scene } from "../shell.js";
 import type { ModelFile } from "../sources/source.js";
 
@@ -47,7 +47,7 @@ export class InspectorPanel {
   private async draw({ file, text, layer }: Subject, signal: AbortSignal): Promise<void> {
     const body = byId("inspector-body");
     try {
-      const { inspect } = await import("../inspector/inspect.js");
+      const { inspect } = await withWords(import("../inspector/inspect.js"));
       const parts = await inspect(file, text, layer, signal);
       if (!signal.aborted) body.replaceChildren(...parts);
     } catch (error) {

@@ -11,15 +11,11 @@ export class OpenPanel {
   private readonly files = byId<HTMLInputElement>("open-files");
   private readonly address = byId<HTMLInputElement>("open-address");
   private running: AbortController | null = null;
-  /** Enter and leave come for every element on the way. */
-  private dragDepth = 0;
-
   /** @param open rejects with what is wrong with the file. */
   constructor(
     private readonly open: (chosen: Chosen, progress: OpenProgress) => Promise<void>,
     private readonly changed: () => void,
   ) {
-    on(byId("open-button"), "click", () => this.show(this.panel.hidden));
     on(byId("open-close"), "click", () => {
       this.show(false);
       byId("open-button").focus();
@@ -37,30 +33,16 @@ export class OpenPanel {
       if (address !== "") void this.start({ address });
     });
     on(byId("open-cancel"), "click", () => this.running?.abort());
-    this.takeDrops();
   }
 
-  private takeDrops(): void {
-    const withFiles = (event: DragEvent) => event.dataTransfer?.types.includes("Files") ?? false;
-    const dropping = (now: boolean) => document.body.classList.toggle("dropping", now);
-    addEventListener("dragenter", (event) => {
-      if (withFiles(event)) dropping(++this.dragDepth > 0);
-    });
-    addEventListener("dragleave", (event) => {
-      if (withFiles(event)) dropping(--this.dragDepth > 0);
-    });
-    addEventListener("dragover", (event) => {
-      if (withFiles(event)) event.preventDefault();
-    });
-    addEventListener("drop", (event) => {
-      if (!withFiles(event)) return;
-      event.preventDefault();
-      this.dragDepth = 0;
-      dropping(false);
-      const files = [...(event.dataTransfer?.files ?? [])];
-      this.show(true);
-      if (files.length > 0) void this.start({ files });
-    });
+  toggle(): void {
+    this.show(this.panel.hidden);
+  }
+
+  /** Files that were dropped on the page. */
+  take(files: readonly File[]): void {
+    this.show(true);
+    if (files.length > 0) void this.start({ files });
   }
 
   private show(open: boolean): void {

@@ -1,0 +1,97 @@
+/** The parts of the page that are fetched when somebody wants them: opening a model, exports, laboratories. */
+
+import { byId } from "../../elements/dom.js";
+import { withWords } from "../../i18n/index.js";
+import { whenSeen } from "../elements.js";
+import type { Scene, Shell } from "../shell.js";
+import { on } from "../shell.js";
+import type { Chosen, OpenProgress } from "../sources/opened-file.js";
+import type { ExportPanel } from "./export-panel.js";
+import type { LabsPanel } from "./labs-panel.js";
+import type { OpenPanel } from "./open-panel.js";
+
+type Open = (chosen: Chosen, progress: OpenProgress) => Promise<void>;
+
+export class Later {
+  private scene: Scene | null = null;
+  private exports: Promise<ExportPanel> | null = null;
+  private opening: Promise<OpenPanel> | null = null;
+  private labs: LabsPanel | null = null;
+
+  constructor(
+    private readonly shell: Shell,
+    private readonly open: Open,
+  ) {
+    on(byId("export"), "click", () => void this.export().then((panel) => panel.toggle(this.scene), ignore));
+    on(byId("numbers-csv"), "click", () => void this.export().then((panel) => panel.save("csv", this.scene), ignore));
+    on(byId("open-button"), "click", () => void this.openPanel().then((panel) => panel.toggle(), ignore));
+    this.takeDrops();
+    whenSeen(byId("labs"), () => void this.startLabs());
+  }
+
+  render(scene: Scene): void {
+    this.scene = scene;
+    this.labs?.render(scene);
+    void this.exports?.then((panel) => panel.render(scene), ignore);
+  }
+
+  private export(): Promise<ExportPanel> {
+    this.exports ??= withWords(import("./export-panel.js")).then(
+      ({ ExportPanel }) => new ExportPanel(this.shell),
+      (error: unknown) => {
+        // Tried again at the next click.
+        this.exports = null;
+        throw error;
+      },
+    );
+    return this.exports;
+  }
+
+  private openPanel(): Promise<OpenPanel> {
+    this.opening ??= withWords(import("./open-panel.js")).then(
+      ({ OpenPanel }) => new OpenPanel(this.open, () => this.shell.update({})),
+      (error: unknown) => {
+        this.opening = null;
+        throw error;
+      },
+    );
+    return this.opening;
+  }
+
+  private async startLabs(): Promise<void> {
+    const { LabsPanel } = await withWords(import("./labs-panel.js"));
+    this.labs = new LabsPanel(this.shell);
+    if (this.scene) this.labs.render(this.scene);
+  }
+
+  /** Files dropped anywhere on the page. */
+  private takeDrops(): void {
+    // Enter and leave come for every element on the way.
+    let depth = 0;
+    const withFiles = (event: DragEvent) => event.dataTransfer?.types.includes("Files") ?? false;
+    const dropping = (now: boolean) => document.body.classList.toggle("dropping", now);
+    addEventListener("dragenter", (event) => {
+      if (!withFiles(event)) return;
+      dropping(++depth > 0);
+      void this.openPanel().catch(ignore);
+    });
+    addEventListener("dragleave", (event) => {
+      if (withFiles(event)) dropping(--depth > 0);
+    });
+    addEventListener("dragover", (event) => {
+      if (withFiles(event)) event.preventDefault();
+    });
+    addEventListener("drop", (event) => {
+      if (!withFiles(event)) return;
+      event.preventDefault();
+      depth = 0;
+      dropping(false);
+      // Now: the event's files are gone when it has been handled.
+      const files = [...(event.dataTransfer?.files ?? [])];
+      void this.openPanel().then((panel) => panel.take(files), ignore);
+    });
+  }
+}
+
+/** Without its code a part does not open; the next try fetches it again. */
+function ignore(): void {}
