@@ -79,12 +79,12 @@ export function scrollTable(
   return el("div", { class: "table-scroll", role: "group", tabindex: 0, "aria-label": caption }, table);
 }
 
-/** "1.2e-7", "0.0314", "12.5": two or three digits, whatever the size. */
+/** "1.2e-7", "0.0314", "2.00", "1250": two or three digits, whatever the size. */
 export function threeDigits(value: number): string {
   const size = Math.abs(value);
   const plain = size === 0 || (size >= 1e-3 && size < 1e5);
-  const written = plain ? String(Number(size.toPrecision(3))) : size.toExponential(1).replace("e+", "e");
-  return value < 0 ? `−${written}` : written;
+  const written = plain ? (size >= 100 || size === 0 ? size.toFixed(0) : size.toPrecision(3)) : size.toExponential(1);
+  return `${value < 0 ? "−" : ""}${written.replace("e+", "e")}`;
 }
 
 export function percent(share: number): string {
