@@ -508,9 +508,11 @@ export class HeadLines extends HeadElement {
     const layout = this.#layout;
     if (!view || !layout) return null;
     const { left, top, width, height } = this.#view.getBoundingClientRect();
-    const [x, y] = [event.clientX - left, event.clientY - top];
+    // A page may be zoomed by CSS: the layout counts in the element's own pixels.
+    const zoom = width / this.#view.offsetWidth || 1;
+    const [x, y] = [(event.clientX - left) / zoom, (event.clientY - top) / zoom];
     const vertical = layout.direction === "vertical";
-    const side = (vertical ? x < width / 2 : y < height / 2) ? "query" : "key";
+    const side = (vertical ? 2 * zoom * x < width : 2 * zoom * y < height) ? "query" : "key";
     const token = tokenAt(layout, vertical ? y : x, side === "query" ? view.queries : view.keys);
     return token === null ? null : { side, token };
   }

@@ -38,6 +38,7 @@ export abstract class ScopeElement extends Base {
   private drawn: Promise<void> = Promise.resolve();
   private tell: (() => void) | null = null;
   private shownTheme: Theme | null = null;
+  private printing = false;
   private readonly resized: ResizeObserver | null = null;
   private readonly relabelled: MutationObserver | null = null;
   private readonly look = () => this.invalidate("look");
@@ -176,7 +177,7 @@ export abstract class ScopeElement extends Base {
     this.reasons = new Set();
     // Asking for styles costs a layout: not at every move of the pointer.
     if ([...reasons].some((reason) => reason !== "state" && reason !== "view")) {
-      const theme = this.theme || themeOf(this);
+      const theme = this.printing ? "light" : this.theme || themeOf(this);
       if (theme !== this.shownTheme) {
         this.shownTheme = theme;
         this.base.classList.toggle("dark", theme === "dark");
@@ -192,7 +193,9 @@ export abstract class ScopeElement extends Base {
   }
 
   // The paper does not wait for a frame.
-  private readonly onPrint = () => {
+  private readonly onPrint = (event: Event) => {
+    // The media are those of the screen still when browsers announce the paper.
+    this.printing = event.type === "beforeprint";
     this.reasons.add("look");
     this.drawNow();
   };

@@ -25,8 +25,10 @@ export function listenToGestures(box: HTMLElement, target: GestureTarget): void 
   let touch = false;
 
   const place = (event: MouseEvent): Place => {
-    const { left, top } = box.getBoundingClientRect();
-    return { x: event.clientX - left, y: event.clientY - top };
+    const { left, top, width } = box.getBoundingClientRect();
+    // A page may be zoomed by CSS: the box counts in its own pixels.
+    const zoom = width / box.offsetWidth || 1;
+    return { x: (event.clientX - left) / zoom, y: (event.clientY - top) / zoom };
   };
 
   box.addEventListener("pointerdown", (event) => {
