@@ -30,8 +30,15 @@ export async function want(name: keyof typeof later): Promise<void> {
   }
 }
 
-/** Calls once, when a place comes near the screen. */
-export function whenSeen(place: Element, seen: () => void): void {
+/** Frames until what stands above has its height: before, everything is near the screen. */
+const SETTLE = 4;
+
+/** Calls once, when a place comes near the screen. To be called when the first picture is drawn. */
+export function whenSeen(place: Element, seen: () => void, frames = SETTLE): void {
+  if (frames > 0) {
+    requestAnimationFrame(() => whenSeen(place, seen, frames - 1));
+    return;
+  }
   const near = new IntersectionObserver(
     (entries) => {
       if (!entries.some((entry) => entry.isIntersecting)) return;

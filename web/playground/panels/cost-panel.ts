@@ -16,6 +16,15 @@ export class CostPanel {
   private answer: Answer | null = null;
 
   constructor() {
+    on(this.change, "click", () => {
+      this.cost.toggleAttribute("fixed");
+      if (this.fixed && this.answer) this.show(this.answer);
+      this.label();
+    });
+  }
+
+  /** Neither is needed before it is seen. */
+  private fetchSoon(): void {
     for (const [name, place] of [
       ["shape-trace", this.trace],
       ["cost-bills", this.cost],
@@ -24,14 +33,10 @@ export class CostPanel {
       // Paper has no screen to come near to.
       addEventListener("beforeprint", () => void want(name), { once: true });
     }
-    on(this.change, "click", () => {
-      this.cost.toggleAttribute("fixed");
-      if (this.fixed && this.answer) this.show(this.answer);
-      this.label();
-    });
   }
 
   render({ answer }: Scene): void {
+    if (!this.answer) this.fetchSoon();
     this.label();
     if (this.answer === answer) return;
     this.answer = answer;

@@ -26,10 +26,10 @@ export class Later {
     on(byId("numbers-csv"), "click", () => void this.export().then((panel) => panel.save("csv", this.scene), ignore));
     on(byId("open-button"), "click", () => void this.openPanel().then((panel) => panel.toggle(), ignore));
     this.takeDrops();
-    whenSeen(byId("labs"), () => void this.startLabs());
   }
 
   render(scene: Scene): void {
+    if (!this.scene) whenSeen(byId("labs"), () => void this.startLabs());
     this.scene = scene;
     this.labs?.render(scene);
     void this.exports?.then((panel) => panel.render(scene), ignore);

@@ -58,11 +58,13 @@ export function draw(
   weights: { readonly data: Float32Array; readonly shape: readonly number[] },
   scores: Float32Array | null,
 ): Drawn {
-  const whole = mapsOf(weights, scores);
+  // The elements read from the scores what is hidden, and a long text need not be gone through twice.
+  const plain = !merged && out.size === 0;
+  const whole = mapsOf(weights, plain ? null : scores);
   const together = merged ? mergeMaps(whole, groups) : whole;
   const rest = out.size > 0 ? withoutRows(together, out) : null;
   const { heads, queries, keys, weights: data, hidden } = rest?.maps ?? together;
-  const kept = merged || rest ? null : scores;
+  const kept = plain ? scores : null;
   const view = { heads, queries, keys, weights: data, scores: kept, hidden, queryTexts: texts, keyTexts: texts };
   return { view, share: rest?.share ?? null };
 }
