@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vite";
+import { docs } from "./docs/pages/plugin.js";
 import { firstPicture } from "./offline/first-picture.js";
 import { offline } from "./offline/plugin.js";
 
@@ -19,6 +20,9 @@ export default defineConfig({
       // The core's other build, which the page never asks for: 27 KB of the site.
       { find: /^\.\/relaxed\.js$/, replacement: path("offline/empty.ts") },
       { find: /^headscope\/(models|inspect|worker)$/, replacement: path("../dist/$1.js") },
+      { find: /^headscope\/elements$/, replacement: path("elements/index.ts") },
+      // What `headscope` is in the figures of the documentation (docs/plugin.ts).
+      { find: /^headscope\/inline$/, replacement: path("../dist/index.js") },
       // One file without imports, which stays as it is and gets an address.
       { find: /^headscope\/worker-script/, replacement: path("../dist/worker-script.js") },
     ],
@@ -34,5 +38,5 @@ export default defineConfig({
   },
   server: { host: "127.0.0.1" },
   preview: { host: "127.0.0.1" },
-  plugins: [firstPicture(path("../dist/index.js")), offline()],
+  plugins: [docs(), firstPicture(path("../dist/index.js")), offline()],
 });
