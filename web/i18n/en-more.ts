@@ -19,6 +19,8 @@ export const enMore = {
   "open.choose": "Choose files…",
   "open.drop": "or drop them anywhere on this page",
   "open.address": "Address",
+  "open.cache":
+    "What is read from an address, a part here and there and not the whole file, is kept in this browser: a second visit finds it.",
   "open.go": "Open",
   "open.cancel": "Cancel",
   "open.bytes": "Reading: {bytes}",

@@ -173,6 +173,7 @@ export const zh: Readonly<Record<MessageKey, string>> = {
   "open.choose": "选择文件…",
   "open.drop": "或拖放到页面任意处",
   "open.address": "地址",
+  "open.cache": "从网址读取的只是需要的部分，不是整个文件；读过的会保存在这个浏览器里，下次直接使用。",
   "open.go": "打开",
   "open.cancel": "取消",
   "open.bytes": "正在读取：{bytes}",

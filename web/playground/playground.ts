@@ -433,6 +433,7 @@ export class Playground implements Shell {
     setAttributes(byId("main"), { "aria-busy": this.waiting > 0 ? "true" : "false" });
     if (!scene) return;
     if (whole) {
+      byId("views").classList.toggle("wide", this.state.tab === "compare");
       byId("views").classList.toggle("layered", scene.answer.source.layers > 1);
       byId("views").classList.toggle("stale", empty || (problem !== null && problem.key === "input.failed"));
       this.heads.render(scene, off, layer);
