@@ -105,7 +105,8 @@ export async function settled(page: Page): Promise<void> {
   await drawn(page);
 }
 
-async function drawn(page: Page): Promise<void> {
+/** After the frame in which a change is drawn, as far as it needs no answer. */
+export async function drawn(page: Page): Promise<void> {
   await page.evaluate(
     () => new Promise<void>((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)))),
   );

@@ -8,7 +8,7 @@ import { builtHeads } from "../../web/playground/sources/built-heads.js";
 import { groupTokens } from "../../web/playground/view/groups.js";
 import { mapsOf, mergeMaps, withoutRows } from "../../web/playground/view/maps.js";
 import { expected } from "./heads.js";
-import { firstPicture, settled, text, tokens, typeText, useBrowser, visit } from "./page.js";
+import { drawn, firstPicture, settled, text, tokens, typeText, useBrowser, visit } from "./page.js";
 import { until } from "./until.js";
 
 useBrowser();
@@ -234,6 +234,37 @@ visit("? lists the keys in a dialog, Escape closes it and keeps the pin", {}, as
   assert.equal(await page.locator("#keys").isVisible(), false);
   assert.equal(await page.locator("#tokens .chip[data-query]").count(), 1);
 });
+
+visit(
+  "typing waits for nothing: tokens follow while the worker is at work, and the last text wins",
+  {
+    // Every answer takes its time.
+    worker: async (route) => {
+      const answer = await route.fetch();
+      const slowly = `{
+        const post = MessagePort.prototype.postMessage;
+        MessagePort.prototype.postMessage = function (...given) {
+          const end = performance.now() + 400;
+          while (performance.now() < end);
+          return post.apply(this, given);
+        };
+      }`;
+      await route.fulfill({ response: answer, body: slowly + (await answer.text()) });
+    },
+  },
+  async ({ page }) => {
+    const busy = () => page.locator("#main").getAttribute("aria-busy");
+    for (const words of ["one two three", "one two", "four five six seven"]) {
+      await page.locator("#text").fill(words);
+      await drawn(page);
+      assert.equal((await tokens(page)).length, words.split(" ").length);
+      assert.equal(await busy(), "true");
+    }
+    await settled(page);
+    assert.match(await text(page, "#status"), /^4 tokens/);
+    assert.equal(await page.locator("#heads canvas").first().getAttribute("width"), "4");
+  },
+);
 
 visit(
   "the first picture is there without any script, in the visitor's theme, and goes when the live one comes",

@@ -131,8 +131,21 @@ function show(id: string, words: string): void {
   setText(node, words);
 }
 
-/** Characters as a reader counts them. A very long text is counted by code point: close enough, and quick. */
+const counted = new Map<string, number>();
+
+/** The page asks at every change, of the text and of what is shown of it. */
 function countCharacters(text: string): number {
+  let count = counted.get(text);
+  if (count === undefined) {
+    count = countNow(text);
+    if (counted.size >= 4) counted.clear();
+    counted.set(text, count);
+  }
+  return count;
+}
+
+/** Characters as a reader counts them. A very long text is counted by code point: close enough, and quick. */
+function countNow(text: string): number {
   const graphemes = text.length <= 20_000 && "Segmenter" in Intl;
   const parts = graphemes ? new Intl.Segmenter("und", { granularity: "grapheme" }).segment(text) : text;
   let count = 0;
