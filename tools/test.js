@@ -9,7 +9,7 @@ import { filesBelow } from "./lib/freshness.js";
 import { withLock } from "./lib/lock.js";
 import { nodeFlags } from "./lib/node-flags.js";
 import { root, run, StepError, say, script } from "./lib/process.js";
-import { installVocabularies, toolchain } from "./lib/setup.js";
+import { installFrameworks, installVocabularies, toolchain } from "./lib/setup.js";
 import { checkTypes, typeProjects } from "./lib/types.js";
 
 /** @typedef {{ part: string, passed: number, failed: number, skipped: number, note?: string | undefined }} Result */
@@ -120,6 +120,7 @@ script(async () => {
 
   await build();
   if (inNode.includes("tests/models/tokenizer.test.ts")) await installVocabularies();
+  if (inBrowser.includes("tests/browser/frameworks.test.ts")) await installFrameworks();
 
   /** @type {Result[]} */
   const results = [];

@@ -9,41 +9,12 @@ import { build as vite } from "vite";
 import { packAndInstall, projectRoot } from "../package/packed.ts";
 import { printed, writePage } from "./app.ts";
 import { CSP, launchChromium, serveSite } from "./launch.ts";
+import { EXPECTED, NEW_URL, workerApp } from "./worker-app.ts";
 
 const { project } = packAndInstall();
 const browser = await launchChromium();
 after(() => browser.close());
 const policy = `${CSP}; worker-src 'self'`;
-
-/** @param worker the expression that names the script, which is all that differs between bundlers */
-const program = (imports: string, worker: string) => `
-import { HeadscopeError, load } from "headscope";
-import { loadWorker } from "headscope/worker";
-${imports}
-const hs = await load();
-const remote = await loadWorker({ worker: ${worker} });
-const values = (count, seed) => Float32Array.from({ length: count }, (_, i) => Math.sin(seed + i * 12.9898));
-const x = { data: values(6 * 32, 1), shape: [6, 32] };
-const config = { dModel: 32, numHeads: 4, numKVHeads: 2, rope: { pairing: "adjacent" } };
-const weights = { layout: "in-out", wq: values(1024, 2), wk: values(512, 3), wv: values(512, 4), wo: values(1024, 5) };
-const here = hs.multiHeadAttention(config, weights).forward(x, { causal: true, want: ["weights", "contributions"] });
-const layer = await remote.multiHeadAttention(config, weights);
-const there = await layer.forward(x, { causal: true, want: ["weights", "contributions"] });
-const bits = (result) => [result.output, result.weights, result.contributions].map(({ data }) => [...new Uint32Array(data.buffer)]);
-const refusal = await layer.forward({ data: x.data, shape: [32, 6] }).catch((error) => error);
-console.log(JSON.stringify({
-  variants: [hs.variant, remote.variant],
-  equal: JSON.stringify(bits(here)) === JSON.stringify(bits(there)),
-  whole: x.data.length,
-  refusal: [refusal instanceof HeadscopeError, refusal.code, refusal.argument],
-}));
-`;
-const expected = {
-  variants: ["relaxed", "relaxed"],
-  equal: true,
-  whole: 192,
-  refusal: [true, "shape", "query.shape"],
-};
 
 function app(name: string, source: string): string {
   const root = path.join(project, name);
@@ -53,23 +24,21 @@ function app(name: string, source: string): string {
   return root;
 }
 
-const NEW_URL = 'new Worker(new URL("headscope/worker-script", import.meta.url), { type: "module" })';
-
 for (const [name, imports, worker] of [
   ["new URL", "", NEW_URL],
   ["?worker", 'import Script from "headscope/worker-script?worker";', "new Script()"],
   ["?url", 'import script from "headscope/worker-script?url";', "script"],
 ] as const) {
   test(`Vite finds the worker's script by ${name}`, async () => {
-    const root = app(`vite ${name.replace(/\W/g, "")}`, program(imports, worker));
+    const root = app(`vite ${name.replace(/\W/g, "")}`, workerApp(imports, worker));
     await vite({ root, base: "/some/path/", configFile: false, logLevel: "error", build: { assetsInlineLimit: 0 } });
     const options = { csp: policy, basePath: "/some/path/" };
-    assert.deepEqual(await printed(browser, path.join(root, "dist"), options), expected);
+    assert.deepEqual(await printed(browser, path.join(root, "dist"), options), EXPECTED);
   });
 }
 
 test("esbuild takes the worker's script as a second entry", async () => {
-  const root = app("esbuild", program("", '"./worker-script.js"'));
+  const root = app("esbuild", workerApp("", '"./worker-script.js"'));
   await esbuild({
     entryPoints: { main: path.join(root, "main.js"), "worker-script": "headscope/worker-script" },
     absWorkingDir: project,
@@ -77,19 +46,19 @@ test("esbuild takes the worker's script as a second entry", async () => {
     allowOverwrite: true,
     ...{ bundle: true, splitting: true, format: "esm", logLevel: "silent" },
   });
-  assert.deepEqual(await printed(browser, root, { csp: policy }), expected);
+  assert.deepEqual(await printed(browser, root, { csp: policy }), EXPECTED);
 });
 
 test("a page without any build names the file, whose worker may be a classic one too", async () => {
   const root = path.join(project, "node_modules");
   const plain = (worker: string) =>
-    program("", worker)
+    workerApp("", worker)
       .replace('"headscope"', '"./headscope/dist/index.js"')
       .replace('"headscope/worker"', '"./headscope/dist/worker.js"');
   for (const worker of ['"./headscope/dist/worker-script.js"', 'new Worker("./headscope/dist/worker-script.js")']) {
     writeFileSync(path.join(root, "main.js"), plain(worker));
     writePage(root, "./main.js");
-    assert.deepEqual(await printed(browser, root, { csp: policy }), expected);
+    assert.deepEqual(await printed(browser, root, { csp: policy }), EXPECTED);
   }
 });
 

@@ -43,6 +43,11 @@ export async function installBench(engines) {
   if (engines) await install(join(root, "tests/bench/engines"), "the engines of the benchmark");
 }
 
+/** React, Vue, Svelte and webpack, with which the package is tried: 70 MB that nothing else needs. */
+export async function installFrameworks() {
+  await install(join(root, "tests/package/frameworks"), "the frameworks of the browser tests");
+}
+
 async function install(/** @type {string} */ folder, /** @type {string} */ what) {
   if (dependenciesMatchLock(folder)) return;
   say(`Installing ${what} (npm ci)`);
