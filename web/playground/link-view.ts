@@ -11,9 +11,8 @@ import type { State } from "./state.js";
 
 export class LinkedView {
   readonly state = new ViewState();
-  private layer = 0;
-  private head = 0;
-  /** Set while the page itself writes. */
+  /** What the page has set: what differs from it has been done in an element. */
+  private written = this.state.values;
   private writing = false;
 
   constructor(private readonly shell: Shell) {
@@ -25,44 +24,37 @@ export class LinkedView {
   /** What is looked at as the page has it. */
   write(scene: Scene | null, off: ReadonlySet<number>): void {
     const { head = 0, layer = 0, pinned = null, given = null } = scene ?? {};
-    this.layer = layer;
-    this.head = head;
     const heads = [head, ...[...this.shell.state.lines].filter((other) => other !== head)];
     this.writing = true;
     this.state.set({ layer, heads, off, pinned, query: given?.query ?? null, key: given?.key ?? null });
     this.writing = false;
+    this.written = this.state.values;
   }
 
   private read(): void {
-    const { shell } = this;
+    const { shell, written } = this;
     const now = this.state.values;
-    const { head, ...others } = { ...this.changedHeads(now), ...this.changedOff(now), ...this.changedPin(now) };
+    this.written = now;
+    const { head, ...others } = changes(written, now, shell.state);
     if (head !== undefined) shell.selectHead(head);
     if (Object.keys(others).length > 0) shell.update(others);
-    const pinned = now.pinned;
+    const { pinned } = now;
     const previewed = now.query !== null && !(pinned?.query === now.query && pinned.key === now.key);
     shell.preview(previewed ? { query: now.query as number, key: now.key } : null);
   }
+}
 
-  private changedHeads({ heads }: ViewValues): Partial<State> {
-    const { state } = this.shell;
-    const [head = state.head, ...others] = heads;
-    // A link may name a head that the source does not have: the elements show the last one.
-    const change: Partial<State> = head === this.head ? {} : { head };
-    const same = others.length === state.lines.size && others.every((other) => state.lines.has(other));
-    return same ? change : { ...change, lines: new Set(others) };
+function changes(before: ViewValues, now: ViewValues, state: State): Partial<State> {
+  const change: { -readonly [Name in keyof State]?: State[Name] } = {};
+  if (now.heads !== before.heads) {
+    const [head = 0, ...others] = now.heads;
+    if (head !== before.heads[0]) change.head = head;
+    change.lines = new Set(others);
   }
-
-  private changedOff({ off }: ViewValues): Partial<State> {
-    const { state } = this.shell;
-    const here = new Set([...state.off].filter((key) => headPlace(key).layer === this.layer));
-    const next = [...off].map((head) => headKey(this.layer, head));
-    if (next.length === here.size && next.every((key) => here.has(key))) return {};
-    return { off: new Set([...[...state.off].filter((key) => !here.has(key)), ...next]) };
+  if (now.off !== before.off) {
+    const elsewhere = [...state.off].filter((key) => headPlace(key).layer !== now.layer);
+    change.off = new Set([...elsewhere, ...[...now.off].map((head) => headKey(now.layer, head))]);
   }
-
-  private changedPin({ pinned }: ViewValues): Partial<State> {
-    const before = this.shell.state.pinned;
-    return before?.query === pinned?.query && before?.key === pinned?.key ? {} : { pinned };
-  }
+  if (now.pinned?.query !== before.pinned?.query || now.pinned?.key !== before.pinned?.key) change.pinned = now.pinned;
+  return change;
 }
