@@ -38,3 +38,24 @@ test("L02: Vite's (Rollup's) library build runs", async () => {
   assert.ok(existsSync(path.join(outDir, "app.js")));
   assert.deepEqual(JSON.parse(runNode(project, [path.join(outDir, "app.js")])), expected);
 });
+
+test("bundlers keep the scripts that run by themselves, and drop entries from which nothing is taken", async () => {
+  const lines = {
+    "headscope/elements/define": /customElements\.define/,
+    "headscope/worker-script": /addEventListener\("message"/,
+    "headscope/elements": null,
+    "headscope/worker": null,
+    "headscope/models": null,
+    headscope: null,
+  };
+  for (const [name, kept] of Object.entries(lines)) {
+    const contents = `import "${name}"; console.log("app");`;
+    const { outputFiles } = await esbuild({
+      stdin: { contents, resolveDir: project },
+      ...{ bundle: true, format: "esm", write: false, logLevel: "silent" },
+    });
+    const [{ text }] = outputFiles as [{ text: string }];
+    if (kept) assert.ok(kept.test(text), `${name} was dropped`);
+    else assert.ok(text.length < 200, `${name} left ${text.length} characters`);
+  }
+});
