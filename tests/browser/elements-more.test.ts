@@ -206,6 +206,92 @@ visit(
   },
 );
 
+visit(
+  "<head-lines> of cross-attention has other keys than queries, left to right and top to bottom",
+  {},
+  async (page) => {
+    const properties = {
+      tokens: ["Das", " Haus"],
+      keyTokens: ["the", " old", " house"],
+      weights: { data: [0.875, 0.125, 0, 0, 0.25, 0.75], shape: [2, 3] },
+    };
+    await put(page, "head-lines", { attributes: { direction: "horizontal" }, properties });
+    for (const direction of ["horizontal", "vertical"]) {
+      await give(page, { direction });
+      assert.equal(await part(page, '[part~="query"] [part="token"]').count(), 2);
+      assert.equal(await part(page, '[part~="key"] [part="token"]').count(), 3);
+      await part(page, '[part~="query"] [part="token"]').nth(1).hover();
+      await settled(page);
+      assert.equal(await text(page, '[part="sentence"]'), "query ␣Haus reads H0: ␣house 0.7500, ␣old 0.2500");
+      await page.mouse.move(0, 0);
+      await settled(page);
+    }
+    // A page that reads from the right changes nothing inside the figure.
+    await page.evaluate(() => document.documentElement.setAttribute("dir", "rtl"));
+    await part(page, '[part~="key"] [part="token"]').nth(0).hover();
+    await settled(page);
+    assert.equal(await text(page, '[part="sentence"]'), "key the is read by H0: Das 0.8750");
+  },
+);
+
+visit(
+  "<head-lines> under a finger: one tap looks, a second on the same token keeps",
+  { hasTouch: true },
+  async (page) => {
+    await put(page, "head-lines", { properties: { tokens: TOKENS, weights: WEIGHTS, causal: true } });
+    const heard = await listen(page, "preview", "pick");
+    const token = part(page, '[part~="query"] [part="token"]').nth(1);
+    await token.tap();
+    await settled(page);
+    assert.match(await text(page, '[part="sentence"]'), /^query ␣cat reads/);
+    assert.equal(await token.getAttribute("aria-selected"), "false");
+    await token.tap();
+    await settled(page);
+    assert.equal(await token.getAttribute("aria-selected"), "true");
+    const types = (await heard()).map((event) => (event as [string])[0]);
+    assert.equal(types.filter((type) => type === "pick").length, 1);
+  },
+);
+
+visit("<head-lines> with shorter data after longer, one token, NaN, and heads that are not there", {}, async (page) => {
+  await put(page, "head-lines", {
+    attributes: { heads: "all" },
+    properties: { tokens: Array.from({ length: 200 }, (_, i) => `t${i}`), weights: even(200, 2), threshold: 0 },
+  });
+  await page.evaluate(() => {
+    (document.querySelector("head-lines") as HTMLElementTagNameMap["head-lines"]).state.pin({ query: 190, key: null });
+  });
+  await settled(page);
+  await give(page, { tokens: ["only"], weights: { data: [Number.NaN], shape: [1, 1, 1] }, heads: [0, 7] });
+  assert.deepEqual(await texts(page, '[part="token"]'), ["only", "only"]);
+  assert.match(await text(page, '[part="legend"]'), /1 weights are not numbers \(NaN\) and have no line/);
+  assert.match(await text(page, '[part="sentence"]'), /^Point at a token/);
+  await give(page, { weights: { data: [0.5], shape: [1, 2, 2] } });
+  assert.match(await text(page, '[part="problem"]'), /^weights: the shape \[1, 2, 2\] needs 4 numbers, data has 1/);
+  assert.deepEqual(await texts(page, '[part="token"]'), ["only", "only"]);
+});
+
+visit("<head-lines> with 144 heads: any of them can be shown, and the controls filter", {}, async (page) => {
+  await put(page, "head-lines", {
+    attributes: { controls: "" },
+    properties: { tokens: ["a", "b"], weights: even(2, 144) },
+  });
+  assert.equal(await part(page, '[part="heads"] button').count(), 144);
+  await part(page, '[part="heads"] button').nth(143).click();
+  await settled(page);
+  assert.deepEqual(await texts(page, '[part="heads"] [aria-pressed="true"]'), ["H0", "H143"]);
+  const heard = await listen(page, "filter");
+  await part(page, '[part="controls"] select').first().selectOption("1");
+  await part(page, '[part="controls"] input').press("End");
+  await settled(page);
+  assert.deepEqual((await heard()).at(-1), [
+    "filter",
+    { top: 1, threshold: 0.9, combine: "none", direction: "vertical" },
+  ]);
+  assert.match(await text(page, '[part="legend"]'), /the strongest of each query, from 0\.9 on/);
+  await accessible(page, "head-lines with controls");
+});
+
 // head-compare ---------------------------------------------------------------------------------------------------------
 
 visit("<head-compare> reads both sides and their difference under one crosshair", {}, async (page) => {
@@ -585,6 +671,21 @@ visit(
     assert.equal(await part(page, '[part="chip"]').count(), 3);
   },
 );
+
+visit("<token-strip side=key> picks a key, for the query that reads it most", {}, async (page) => {
+  await put(page, "token-strip", {
+    attributes: { side: "key" },
+    properties: {
+      tokens: ["Das", " Haus"],
+      keyTokens: ["the", " old", " house"],
+      weights: { data: [0.875, 0.125, 0, 0, 0.25, 0.75], shape: [2, 3] },
+    },
+  });
+  const heard = await listen(page, "pick");
+  assert.deepEqual(await texts(page, '[part="chip"]'), ["the", "␣old", "␣house"]);
+  await part(page, '[part="chip"]').nth(2).click();
+  assert.deepEqual(await heard(), [["pick", { head: 0, query: 1, key: 2 }]]);
+});
 
 // All ------------------------------------------------------------------------------------------------------------------
 

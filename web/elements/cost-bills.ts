@@ -28,6 +28,7 @@ import { el, setAttributes, setStyle, setText } from "./dom.js";
 import { formatBytes, formatInteger } from "./format.js";
 import { type Reason, ScopeElement } from "./scope-element.js";
 import { fillSelect } from "./select.js";
+import { SENTENCE_STYLE } from "./sentence-style.js";
 
 /** What `config` takes: headscope's names, and `T`, `layers`, `bytesPerElement`. */
 export type CostConfig = {
@@ -73,7 +74,7 @@ export class CostBills extends ScopeElement {
   #problem: string | null = null;
 
   constructor() {
-    super(STYLE);
+    super(SENTENCE_STYLE, STYLE);
     this.#form = this.#makeForm();
     this.#parts = el("div", { class: "parts" }, this.#form, el("div", {}, this.#bills, this.#notes));
     this.#notes.style.setProperty("margin-top", "12px");
@@ -376,9 +377,13 @@ export class CostBills extends ScopeElement {
     if (finding.kind === "rank") return this.#rankNote(finding.headDim, finding.tokens);
     if (finding.kind === "uneven") {
       const { headDim, numHeads } = this.#sizes;
-      return el("p", { class: "finding" }, this.say(words.uneven, { ...finding, headDim, concat: headDim * numHeads }));
+      return el(
+        "p",
+        { class: "explained finding" },
+        this.say(words.uneven, { ...finding, headDim, concat: headDim * numHeads }),
+      );
     }
-    if (finding.kind === "apart") return el("p", { class: "finding" }, this.say(words.apart, { ...finding }));
+    if (finding.kind === "apart") return el("p", { class: "explained finding" }, this.say(words.apart, { ...finding }));
     const { numHeads, numKVHeads, divisors } = finding;
     const buttons = divisors.map((heads) => {
       const button = el("button", { type: "button" }, this.say(words.use, { heads }));
@@ -386,7 +391,7 @@ export class CostBills extends ScopeElement {
       return button;
     });
     const said = this.say(words.groups, { numHeads, numKVHeads });
-    return el("p", { class: "finding" }, said, ...(this.fixed ? [` ${divisors.join(", ")}`] : buttons));
+    return el("p", { class: "explained finding" }, said, ...(this.fixed ? [` ${divisors.join(", ")}`] : buttons));
   }
 
   #read(config: CostConfig): Sizes | null {

@@ -21,6 +21,7 @@ import { HeadElement } from "./head-element.js";
 import { css } from "./ramp.js";
 import type { Reason } from "./scope-element.js";
 import { fillSelect } from "./select.js";
+import { SENTENCE_STYLE } from "./sentence-style.js";
 import { phraseNodes, type Words } from "./strings.js";
 import { tokenNode } from "./token-label.js";
 import type { Viewport } from "./viewport.js";
@@ -73,7 +74,7 @@ export class HeadCompare extends HeadElement {
   readonly #difference = makeMap("head-compare-difference");
   readonly #captions = { left: el("span"), right: el("span"), difference: el("span") };
   readonly #selects = { left: el("select"), right: el("select") };
-  readonly #obstacle = el("p", { class: "obstacle", part: "obstacle", role: "status", hidden: true });
+  readonly #obstacle = el("p", { class: "explained obstacle", part: "obstacle", role: "status", hidden: true });
   readonly #anyway = el("button", { type: "button", hidden: true });
   readonly #ramp = el("canvas", { width: 255, height: 1 });
   readonly #ticks = el("div", { class: "ticks" }, el("span"), el("span", {}, "0"), el("span"));
@@ -89,7 +90,7 @@ export class HeadCompare extends HeadElement {
   #result: Result | null = null;
 
   constructor() {
-    super(STYLE);
+    super(SENTENCE_STYLE, STYLE);
     const figure = (name: Which | "difference", ...parts: Node[]) => {
       const caption = el("figcaption", { class: "caption" }, this.#captions[name]);
       if (name !== "difference") caption.append(this.#selects[name]);

@@ -25,6 +25,7 @@ import { TokenSide } from "./lines/token-side.js";
 import { words } from "./lines/words.js";
 import { evenShares, rampPlace, scaleTicks } from "./scale.js";
 import type { Reason } from "./scope-element.js";
+import { SENTENCE_STYLE } from "./sentence-style.js";
 import { labelText, tokenNode } from "./token-label.js";
 
 /** Pixels from one token to the next, top to bottom. */
@@ -100,7 +101,7 @@ export class HeadLines extends HeadElement {
   #chipState = "";
 
   constructor() {
-    super(STYLE);
+    super(SENTENCE_STYLE, STYLE);
     this.base.append(
       this.#chips,
       this.#controls.node,
@@ -393,7 +394,7 @@ export class HeadLines extends HeadElement {
       "aria-description": this.#summary(view, links, heads),
     });
     const ticks = scaleTicks(this.scale, links.strongest);
-    const [from, to] = [ticks[0]?.text ?? "0", ticks.at(-1)?.text ?? "1"];
+    const [from, to] = [ticks[0]?.text ?? "0", ticks[ticks.length - 1]?.text ?? "1"];
     const { top, threshold } = this;
     const filter =
       top === null ? this.say(words.legendAll) : this.say(top === 1 ? words.legendOne : words.legendTop, { top });

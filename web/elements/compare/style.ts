@@ -73,44 +73,18 @@ button {
 }
 .obstacle {
   margin: 0 0 10px;
-  padding: 9px 13px;
-  border-inline-start: 3px solid var(--_pick);
-  border-radius: 0 8px 8px 0;
-  background: var(--_pick-wash);
-  font-size: 14px;
-  line-height: 1.5;
-  overflow-wrap: anywhere;
-}
-.sentence {
-  contain: layout;
-  min-height: 64px;
-  margin: 14px 0 0;
-  padding: 9px 13px;
-  border-inline-start: 3px solid var(--_pick);
-  border-radius: 0 8px 8px 0;
-  background: var(--_pick-wash);
-  font-size: 14px;
-  line-height: 1.5;
-  overflow-wrap: anywhere;
-}
-.sentence.hint {
-  border-inline-start-color: var(--_line);
-  background: none;
-  color: var(--_soft);
 }
 .sentence .token,
 .sentence .token .mark {
   color: var(--_pick-text);
 }
 @media (pointer: coarse) {
-  select,
-  button {
+  .map :is(select, button) {
     min-height: 38px;
   }
 }
 @media print {
-  select,
-  button {
+  .map :is(select, button) {
     display: none;
   }
 }

@@ -146,10 +146,6 @@ input:disabled {
   color: var(--_soft);
 }
 .notes .finding {
-  padding: 8px 12px;
-  border-inline-start: 3px solid var(--_pick);
-  border-radius: 0 8px 8px 0;
-  background: var(--_pick-wash);
   color: var(--_ink);
 }
 .notes button {

@@ -116,7 +116,7 @@ export class HeatLegend {
         return mark;
       }),
     );
-    const [from, to] = [ticks[0]?.text ?? "", ticks.at(-1)?.text ?? ""];
+    const [from, to] = [ticks[0]?.text ?? "", ticks[ticks.length - 1]?.text ?? ""];
     setAttributes(this.bar, { "aria-label": say(heatWords.legend, { from, to }) });
     setText(this.sums, say(scale === "uniform" ? heatWords.even : heatWords.rows));
     this.hatch.hidden = !hasHidden;

@@ -82,7 +82,6 @@ export const STYLE = `
 .scroll {
   position: relative;
   overflow: auto;
-  overscroll-behavior: contain;
   border-block: 1px solid var(--_line);
   background: var(--_card);
 }
@@ -193,23 +192,6 @@ export const STYLE = `
   color: var(--_soft);
   font-size: 12px;
   line-height: 1.4;
-}
-.sentence {
-  contain: layout;
-  min-height: 64px;
-  margin: 10px 0 0;
-  padding: 8px 13px;
-  border-inline-start: 3px solid var(--_pick);
-  border-radius: 0 8px 8px 0;
-  background: var(--_pick-wash);
-  font-size: 14px;
-  line-height: 1.55;
-  overflow-wrap: anywhere;
-}
-.sentence.hint {
-  border-inline-start-color: var(--_line);
-  background: none;
-  color: var(--_soft);
 }
 .sentence .looked,
 .sentence .looked .mark {

@@ -43,7 +43,7 @@ const STAGES = {
 export type StageName = (typeof STAGES)[keyof typeof STAGES];
 
 function nameOf(step: TraceStep): StageName | null {
-  return Object.hasOwn(STAGES, step.id) ? STAGES[step.id as keyof typeof STAGES] : null;
+  return Object.keys(STAGES).includes(step.id) ? STAGES[step.id as keyof typeof STAGES] : null;
 }
 
 /** Steps of one name, shape and place in memory become one stage, at the place of the first of them. */
