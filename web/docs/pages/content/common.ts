@@ -1,101 +1,77 @@
-import type { Property, Row, Sample } from "./types.js";
+import { type Property, property, type Row, type Sample } from "./types.js";
 
 /** Of every element. */
 export const everyProperty: readonly Property[] = [
-  {
-    name: "language",
-    type: '"en" | "zh" | ""',
-    attribute: "",
-    initial: '""',
-    what: ['its words; `""` follows the nearest `lang` attribute', '元素的文字；`""` 取最近的 `lang` 属性'],
-  },
-  {
-    name: "theme",
-    type: '"light" | "dark" | ""',
-    attribute: "",
-    initial: '""',
-    what: ['its colours; `""` follows `color-scheme` of the place', '配色；`""` 跟随所在位置的 `color-scheme`'],
-  },
+  property(
+    "language",
+    '"en" | "zh" | ""',
+    '""',
+    ['its words; `""` follows the nearest `lang` attribute', '元素的文字；`""` 取最近的 `lang` 属性'],
+    "",
+  ),
+  property(
+    "theme",
+    '"light" | "dark" | ""',
+    '""',
+    ['its colours; `""` follows `color-scheme` of the place', '配色；`""` 跟随所在位置的 `color-scheme`'],
+    "",
+  ),
 ];
 
 /** Of the elements that show weights. */
 export const headProperties: readonly Property[] = [
-  {
-    name: "weights",
-    type: "{ data, shape | dims } | null",
-    initial: "null",
-    what: [
-      "`[H,T,S]`, `[T,S]` or `[1,H,T,S]`: heads, queries (rows), keys (columns). Read, never changed nor copied",
-      "`[H,T,S]`、`[T,S]` 或 `[1,H,T,S]`：头、查询（行）、键（列）。只读取，不修改也不复制",
-    ],
-  },
-  {
-    name: "tokens",
-    type: "string[]",
-    initial: "[]",
-    what: ["a text for each query; without them positions are shown", "每个查询的文本；没有时显示位置"],
-  },
-  {
-    name: "keyTokens",
-    type: "string[] | null",
-    initial: "null",
-    what: ["a text for each key, where keys are not the queries", "键与查询不同时，每个键的文本"],
-  },
-  {
-    name: "scores",
-    type: "{ data, shape | dims } | null",
-    initial: "null",
-    what: ["in the shape of the weights; −Infinity marks hidden cells", "与权重同形状；−Infinity 标出被遮蔽的格子"],
-  },
-  {
-    name: "masked",
-    type: "ArrayLike<number> | null",
-    initial: "null",
-    what: ["not 0 where a key is hidden, for H·T·S or T·S cells", "非 0 处的键被遮蔽，共 H·T·S 或 T·S 个格子"],
-  },
-  {
-    name: "causal",
-    type: "boolean",
-    attribute: "",
-    initial: "false",
-    what: ["hides the keys after the query", "遮蔽查询之后的键"],
-  },
-  {
-    name: "head",
-    type: "number | null",
-    attribute: "",
-    initial: "null",
-    what: ["the head of this element, whatever the state says", "本元素显示的头，优先于 state"],
-  },
-  {
-    name: "scale",
-    type: '"unit" | "head" | "uniform" | "log"',
-    attribute: "",
-    initial: '"unit"',
-    what: [
+  property("weights", "{ data, shape | dims } | null", "null", [
+    "`[H,T,S]`, `[T,S]` or `[1,H,T,S]`: heads, queries (rows), keys (columns). Read, never changed nor copied",
+    "`[H,T,S]`、`[T,S]` 或 `[1,H,T,S]`：头、查询（行）、键（列）。只读取，不修改也不复制",
+  ]),
+  property("tokens", "string[]", "[]", [
+    "a text for each query; without them positions are shown",
+    "每个查询的文本；没有时显示位置",
+  ]),
+  property("keyTokens", "string[] | null", "null", [
+    "a text for each key, where keys are not the queries",
+    "键与查询不同时，每个键的文本",
+  ]),
+  property("scores", "{ data, shape | dims } | null", "null", [
+    "in the shape of the weights; −Infinity marks hidden cells",
+    "与权重同形状；−Infinity 标出被遮蔽的格子",
+  ]),
+  property("masked", "ArrayLike<number> | null", "null", [
+    "not 0 where a key is hidden, for H·T·S or T·S cells",
+    "非 0 处的键被遮蔽，共 H·T·S 或 T·S 个格子",
+  ]),
+  property("causal", "boolean", "false", ["hides the keys after the query", "遮蔽查询之后的键"], ""),
+  property(
+    "head",
+    "number | null",
+    "null",
+    ["the head of this element, whatever the state says", "本元素显示的头，优先于 state"],
+    "",
+  ),
+  property(
+    "scale",
+    '"unit" | "head" | "uniform" | "log"',
+    '"unit"',
+    [
       "weights to colours: 0–1; to the head's maximum; the even share in the middle; logarithmic from 0.0001",
       "权重到颜色：0–1；到该头的最大值；均匀份额居中；从 0.0001 起取对数",
     ],
-  },
-  {
-    name: "state",
-    type: "ViewState",
-    initial: "its own",
-    what: [
-      "what is looked at; elements that share one are linked. null gives a new one",
-      "当前所看之处；共用同一个的元素互相联动。null 表示新建一个",
-    ],
-  },
-  {
-    name: "src",
-    type: "string",
-    attribute: "",
-    initial: '""',
-    what: [
+    "",
+  ),
+  property("state", "ViewState", "its own", [
+    "what is looked at; elements that share one are linked. null gives a new one",
+    "当前所看之处；共用同一个的元素互相联动。null 表示新建一个",
+  ]),
+  property(
+    "src",
+    "string",
+    '""',
+    [
       "address of a JSON file `{ tokens, weights: { shape, data }, keyTokens?, scores?, masked?, causal? }`",
       "JSON 文件的地址：`{ tokens, weights: { shape, data }, keyTokens?, scores?, masked?, causal? }`",
     ],
-  },
+    "",
+  ),
 ];
 
 export const spotEvents: readonly Row[] = [

@@ -1,5 +1,5 @@
 import { ablateEvent, colours, commonParts, loadEvents, sources, spotEvents } from "./common.js";
-import type { ElementPage } from "./types.js";
+import { type ElementPage, property } from "./types.js";
 
 const heatmap: ElementPage = {
   tag: "head-heatmap",
@@ -27,15 +27,7 @@ const heatmap: ElementPage = {
     },
   ],
   samples: sources,
-  properties: [
-    {
-      name: "controls",
-      type: "boolean",
-      attribute: "",
-      initial: "false",
-      what: ["a list to choose the scale from", "显示选择色阶的列表"],
-    },
-  ],
+  properties: [property("controls", "boolean", "false", ["a list to choose the scale from", "显示选择色阶的列表"], "")],
   events: [
     ...spotEvents,
     { name: "scale", what: ["`{ scale }`: another one was chosen in the list", "`{ scale }`：在列表中选了另一种色阶"] },
@@ -105,28 +97,21 @@ const grid: ElementPage = {
   ],
   samples: sources,
   properties: [
-    {
-      name: "captions",
-      type: "{ name, measure?, spoken? }[] | null",
-      initial: "null",
-      what: [
-        "what each head does; null says what the weights say plainly, or “spread out”",
-        "每个头的作用；null 时说明权重明显表现出的作用，否则为“分散”",
-      ],
-    },
-    {
-      name: "ordering",
-      type: "number[] | null",
-      initial: "null",
-      what: ["the heads to show, in this order; null is all of them", "要显示的头及其顺序；null 为全部"],
-    },
-    {
-      name: "fixed",
-      type: "boolean",
-      attribute: "",
-      initial: "false",
-      what: ["no boxes, where nothing can be computed again", "无法重新计算时，不显示开关"],
-    },
+    property("captions", "{ name, measure?, spoken? }[] | null", "null", [
+      "what each head does; null says what the weights say plainly, or “spread out”",
+      "每个头的作用；null 时说明权重明显表现出的作用，否则为“分散”",
+    ]),
+    property("ordering", "number[] | null", "null", [
+      "the heads to show, in this order; null is all of them",
+      "要显示的头及其顺序；null 为全部",
+    ]),
+    property(
+      "fixed",
+      "boolean",
+      "false",
+      ["no boxes, where nothing can be computed again", "无法重新计算时，不显示开关"],
+      "",
+    ),
   ],
   events: [
     { name: "pick", what: ["`{ head, query, key }`: another head is chosen", "`{ head, query, key }`：选中另一个头"] },
@@ -180,51 +165,39 @@ const lines: ElementPage = {
   ],
   samples: sources,
   properties: [
-    {
-      name: "heads",
-      type: 'number[] | "all" | null',
-      attribute: "",
-      initial: "null",
-      what: ["the heads drawn; null are those of the state", "要画的头；null 取自 state"],
-    },
-    {
-      name: "top",
-      type: "number | null",
-      attribute: "",
-      initial: "4",
-      what: [
+    property(
+      "heads",
+      'number[] | "all" | null',
+      "null",
+      ["the heads drawn; null are those of the state", "要画的头；null 取自 state"],
+      "",
+    ),
+    property(
+      "top",
+      "number | null",
+      "4",
+      [
         "lines of a query and head at most; null (`all`) for every one",
         "每个查询每个头最多几条线；null（`all`）为全部",
       ],
-    },
-    {
-      name: "threshold",
-      type: "number",
-      attribute: "",
-      initial: "0.02",
-      what: ["the smallest weight that has a line", "画线的最小权重"],
-    },
-    {
-      name: "combine",
-      type: '"none" | "mean" | "max"',
-      attribute: "",
-      initial: '"none"',
-      what: ["each head in its own colour, or their mean or maximum in one", "各头各色，或合为均值、最大值"],
-    },
-    {
-      name: "direction",
-      type: '"vertical" | "horizontal"',
-      attribute: "",
-      initial: '"vertical"',
-      what: ["queries left and keys right, or above and below", "查询在左、键在右，或一上一下"],
-    },
-    {
-      name: "controls",
-      type: "boolean",
-      attribute: "",
-      initial: "false",
-      what: ["what the reader may filter by", "显示筛选控件"],
-    },
+      "",
+    ),
+    property("threshold", "number", "0.02", ["the smallest weight that has a line", "画线的最小权重"], ""),
+    property(
+      "combine",
+      '"none" | "mean" | "max"',
+      '"none"',
+      ["each head in its own colour, or their mean or maximum in one", "各头各色，或合为均值、最大值"],
+      "",
+    ),
+    property(
+      "direction",
+      '"vertical" | "horizontal"',
+      '"vertical"',
+      ["queries left and keys right, or above and below", "查询在左、键在右，或一上一下"],
+      "",
+    ),
+    property("controls", "boolean", "false", ["what the reader may filter by", "显示筛选控件"], ""),
   ],
   events: [...spotEvents, { name: "filter", what: ["the choices of the controls", "控件中的选择"] }, ...loadEvents],
   parts: [
@@ -272,39 +245,26 @@ const compare: ElementPage = {
   ],
   samples: sources,
   properties: [
-    {
-      name: "left",
-      type: "{ weights?, tokens?, …, head?, label? } | null",
-      initial: "null",
-      what: ["the left side; what it leaves out is the element's own", "左侧；未给出的取元素自身的"],
-    },
-    {
-      name: "right",
-      type: "{ weights?, tokens?, …, head?, label? } | null",
-      initial: "null",
-      what: ["the right side", "右侧"],
-    },
-    {
-      name: "byPosition",
-      type: "boolean",
-      attribute: "by-position",
-      initial: "false",
-      what: ["compares places even if their tokens differ", "即使 token 不同也按位置比较"],
-    },
-    {
-      name: "limit",
-      type: "number | null",
-      attribute: "",
-      initial: "null",
-      what: ["the difference at which colours end; null is the largest there is", "颜色到头的差值；null 为最大的差"],
-    },
-    {
-      name: "controls",
-      type: "boolean",
-      attribute: "",
-      initial: "false",
-      what: ["a list of heads on each side", "两侧各有头的列表"],
-    },
+    property("left", "{ weights?, tokens?, …, head?, label? } | null", "null", [
+      "the left side; what it leaves out is the element's own",
+      "左侧；未给出的取元素自身的",
+    ]),
+    property("right", "{ weights?, tokens?, …, head?, label? } | null", "null", ["the right side", "右侧"]),
+    property(
+      "byPosition",
+      "boolean",
+      "false",
+      ["compares places even if their tokens differ", "即使 token 不同也按位置比较"],
+      "by-position",
+    ),
+    property(
+      "limit",
+      "number | null",
+      "null",
+      ["the difference at which colours end; null is the largest there is", "颜色到头的差值；null 为最大的差"],
+      "",
+    ),
+    property("controls", "boolean", "false", ["a list of heads on each side", "两侧各有头的列表"], ""),
   ],
   events: [
     ...spotEvents,
@@ -346,36 +306,16 @@ const trace: ElementPage = {
     },
   ],
   properties: [
-    {
-      name: "trace",
-      type: "TraceStep[] | null",
-      initial: "null",
-      what: ["the steps of one forward pass", "一次前向计算的各步"],
-    },
-    {
-      name: "scores",
-      type: "string",
-      attribute: "",
-      initial: '""',
-      what: ["how scores are scaled, behind QKᵀ", "分数如何缩放，写在 QKᵀ 之后"],
-    },
-    {
-      name: "open",
-      type: "string",
-      attribute: "",
-      initial: '""',
-      what: [
-        "the step that is open: `split`, `transpose`, `scores` …",
-        "打开的一步：`split`、`transpose`、`scores` 等",
-      ],
-    },
-    {
-      name: "table",
-      type: "boolean",
-      attribute: "",
-      initial: "false",
-      what: ["a table of every step below", "下方列出每一步"],
-    },
+    property("trace", "TraceStep[] | null", "null", ["the steps of one forward pass", "一次前向计算的各步"]),
+    property("scores", "string", '""', ["how scores are scaled, behind QKᵀ", "分数如何缩放，写在 QKᵀ 之后"], ""),
+    property(
+      "open",
+      "string",
+      '""',
+      ["the step that is open: `split`, `transpose`, `scores` …", "打开的一步：`split`、`transpose`、`scores` 等"],
+      "",
+    ),
+    property("table", "boolean", "false", ["a table of every step below", "下方列出每一步"], ""),
   ],
   events: [{ name: "open", what: ["`{ stage }`: a step is opened, or null", "`{ stage }`：打开了一步，或 null"] }],
   parts: [...commonParts, { name: "steps, step, details", what: ["all; one; what is open", "全部；一步；打开的内容"] }],
@@ -408,32 +348,13 @@ const bills: ElementPage = {
     },
   ],
   properties: [
-    {
-      name: "config",
-      type: "{ dModel, numHeads, numKVHeads, headDim, T, layers, bytesPerElement … }",
-      initial: "of the preset",
-      what: ["the sizes shown; what is left out keeps its value", "显示的尺寸；未给出的保持不变"],
-    },
-    {
-      name: "preset",
-      type: "string",
-      attribute: "",
-      initial: '"gpt2-small"',
-      what: ["a model to start from", "起始模型"],
-    },
-    {
-      name: "fixed",
-      type: "boolean",
-      attribute: "",
-      initial: "false",
-      what: ["no controls", "没有控件"],
-    },
-    {
-      name: "cost",
-      type: "typeof cost",
-      initial: "headscope's cost",
-      what: ["what computes the bills", "计算账单的函数"],
-    },
+    property("config", "{ dModel, numHeads, numKVHeads, headDim, T, layers, bytesPerElement … }", "of the preset", [
+      "the sizes shown; what is left out keeps its value",
+      "显示的尺寸；未给出的保持不变",
+    ]),
+    property("preset", "string", '"gpt2-small"', ["a model to start from", "起始模型"], ""),
+    property("fixed", "boolean", "false", ["no controls", "没有控件"], ""),
+    property("cost", "typeof cost", "headscope's cost", ["what computes the bills", "计算账单的函数"]),
   ],
   events: [{ name: "sizes", what: ["`config`, when the reader has changed something", "读者更改后的 `config`"] }],
   parts: [
@@ -470,25 +391,18 @@ const strip: ElementPage = {
     },
   ],
   properties: [
-    {
-      name: "special",
-      type: "Iterable<number>",
-      initial: "none",
-      what: ["places of special tokens", "特殊 token 的位置"],
-    },
-    {
-      name: "bytes",
-      type: "(ArrayLike<number> | null)[] | null",
-      initial: "null",
-      what: ["the bytes of tokens that are pieces of a character", "属于字符片段的 token 的字节"],
-    },
-    {
-      name: "side",
-      type: '"query" | "key"',
-      attribute: "",
-      initial: '"query"',
-      what: ["which tokens these are, in cross-attention", "交叉注意力中是哪一侧的 token"],
-    },
+    property("special", "Iterable<number>", "none", ["places of special tokens", "特殊 token 的位置"]),
+    property("bytes", "(ArrayLike<number> | null)[] | null", "null", [
+      "the bytes of tokens that are pieces of a character",
+      "属于字符片段的 token 的字节",
+    ]),
+    property(
+      "side",
+      '"query" | "key"',
+      '"query"',
+      ["which tokens these are, in cross-attention", "交叉注意力中是哪一侧的 token"],
+      "",
+    ),
   ],
   events: [...spotEvents, ...loadEvents],
   keys: [

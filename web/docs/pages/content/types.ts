@@ -4,10 +4,15 @@ export type Text = readonly [en: string, zh: string];
 export interface Property {
   readonly name: string;
   readonly type: string;
-  /** Of the attribute, where there is one; "" has the property's name. */
-  readonly attribute?: string;
   readonly initial: string;
   readonly what: Text;
+  /** Of the attribute, where there is one; "" has the property's name. */
+  readonly attribute?: string | undefined;
+}
+
+/** A row of the table of properties. */
+export function property(name: string, type: string, initial: string, what: Text, attribute?: string): Property {
+  return { name, type, initial, what, attribute };
 }
 
 export interface Row {
