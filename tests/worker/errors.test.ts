@@ -2,6 +2,8 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { Worker } from "node:worker_threads";
 import { HeadscopeError, load } from "headscope";
 import { openModel } from "headscope/models";
@@ -200,6 +202,24 @@ test("disposed objects say so, dispose is idempotent, and nothing stays alive in
   assert.equal((await worker.memory()).liveObjects, 0);
   const error = await thrown(() => model.loss([1, 2]));
   assert.ok(error instanceof HeadscopeError && error.code === "disposed", error.message);
+});
+
+test("an object whose handle was collected is let go of in the worker, as a net", async () => {
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as () => void;
+  const worker = await startWorker();
+  await (async () => {
+    const layer = await worker.multiHeadAttention(config, weights);
+    await layer.forward({ data: new Float32Array(32), shape: [1, 32] });
+  })();
+  let { liveObjects } = await worker.memory();
+  assert.equal(liveObjects, 1);
+  for (let turn = 0; turn < 100 && liveObjects > 0; ++turn) {
+    collect();
+    await new Promise((done) => setTimeout(done, 5));
+    ({ liveObjects } = await worker.memory());
+  }
+  assert.equal(liveObjects, 0);
 });
 
 test("dispose ends the worker; what it owes and what comes later rejects with code disposed", async () => {
