@@ -136,7 +136,7 @@ visit(
 );
 
 visit(
-  "rows by word: what is on screen is what is saved",
+  "the scale and the text on screen are those of the drawing",
   { fragment: "t=a-b+c-d&s=built&h=0&l=en" },
   async ({ page }) => {
     await page.locator("#scale").selectOption("log");

@@ -21,6 +21,8 @@ useBrowser();
 const SENTENCE = "a b c d a b c d";
 
 async function open(page: Page, id: string): Promise<Locator> {
+  // They are fetched when they come into sight.
+  await page.locator("#labs").scrollIntoViewIfNeeded();
   const lab = page.locator(`#lab-${id}`);
   await lab.locator("summary").first().click();
   await until(page, (of: string) => document.querySelector(`#lab-${of} .lab-results`)?.childElementCount, id);
