@@ -163,6 +163,7 @@ visit("compare: another head, another text, and before and after a head is out",
   await settled(page);
   assert.match(await text(page, "#compare .right .caption"), /3/);
   await page.locator("#against").selectOption("text");
+  await settled(page);
   assert.equal(await text(page, "#compare-note"), "Type a text to compare with.");
   await page.locator("#other-text").fill("The dog sat on the mat because it was");
   await settled(page);

@@ -22,6 +22,7 @@ export const en = {
   "page.private": "Everything is computed in this tab. Your text stays on your device.",
   "page.engine": "headscope {version}, WebAssembly {variant}",
   "page.first": "Head {head}, “{kind}”, computed beforehand; the live page follows.",
+  "page.missed": "A part of the page could not be fetched: {reason}. Try again when the network is back.",
   "page.noscript": "This page computes attention in your browser and needs JavaScript.",
 
   "input.label": "Your text",

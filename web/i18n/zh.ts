@@ -19,6 +19,7 @@ export const zh: Readonly<Record<MessageKey, string>> = {
   "page.private": "一切都在这个标签页里计算，文字不会离开你的设备。",
   "page.engine": "headscope {version}，WebAssembly {variant}",
   "page.first": "第 {head} 头“{kind}”，事先算好；可操作的页面随后就到。",
+  "page.missed": "无法获取页面的一部分：{reason}。网络恢复后请再试。",
   "page.noscript": "本页在浏览器里计算注意力，需要 JavaScript。",
 
   "input.label": "你的文字",

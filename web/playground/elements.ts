@@ -19,14 +19,19 @@ const later = {
 
 const wanted = new Set<string>();
 
-/** Fetches an element; properties that are set meanwhile are there when it comes. A fetch that fails is tried again. */
-export async function want(name: keyof typeof later): Promise<void> {
+/**
+ * Fetches an element; properties that are set meanwhile are there when it comes. A fetch that fails is told of, and tried
+ * again when the network is back or the element is wanted once more.
+ */
+export async function want(name: keyof typeof later, missed: (error: unknown) => void): Promise<void> {
   if (wanted.has(name)) return;
   wanted.add(name);
   try {
     customElements.define(name, await later[name]());
-  } catch {
+  } catch (error) {
     wanted.delete(name);
+    addEventListener("online", () => void want(name, missed), { once: true });
+    missed(error);
   }
 }
 

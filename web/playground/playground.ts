@@ -69,7 +69,7 @@ export class Playground implements Shell {
   private readonly input: InputPanel;
   private readonly heads: HeadsPanel;
   private readonly detail: DetailPanel;
-  private readonly cost = new CostPanel();
+  private readonly cost = new CostPanel(this);
   private readonly later: Later;
   private readonly inspector: InspectorPanel;
   private readonly linked = new LinkedView(this);
@@ -137,6 +137,10 @@ export class Playground implements Shell {
         this.fail("input.loadFailed", error);
       },
     );
+  }
+
+  missed(error: unknown): void {
+    this.fail("page.missed", error);
   }
 
   core(): Promise<Core> {
@@ -342,7 +346,7 @@ export class Playground implements Shell {
   private show(answer: Answer): void {
     const shown: Shown = { answer };
     this.shown = shown;
-    if (this.problem?.key === "input.failed") this.problem = null;
+    if (this.problem?.key === "input.failed" || this.problem?.key === "page.missed") this.problem = null;
     if (this.suggest && !this.standsIn()) this.openOn(answer);
     this.schedule(true);
     // The picture first, then what it takes longer to know.

@@ -20,6 +20,8 @@ export interface Shell {
   selectHead(head: number): void;
   /** To the live region, for screen readers. */
   announce(text: string): void;
+  /** A part of the page could not be fetched. */
+  missed(error: unknown): void;
   /** The module that computes. */
   core(): Promise<Core>;
   /** Another text through the same source, layer and heads, for comparing. Null when that question has been replaced. */
@@ -47,7 +49,7 @@ export type Wait =
   | { readonly for: "run"; readonly layer: number };
 
 export interface Problem {
-  readonly key: "input.failed" | "input.loadFailed" | "input.tinyFailed" | "input.linkFailed";
+  readonly key: "input.failed" | "input.loadFailed" | "input.tinyFailed" | "input.linkFailed" | "page.missed";
   readonly reason: string;
 }
 

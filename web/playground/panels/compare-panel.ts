@@ -43,7 +43,7 @@ export class ComparePanel {
   }
 
   render(scene: Scene): void {
-    void want("head-compare");
+    void want("head-compare", (error) => this.shell.missed(error));
     this.scene = scene;
     const { against, otherHead, otherText } = this.shell.state;
     const { view } = scene;

@@ -6,7 +6,7 @@ import type { ShapeTrace } from "../../elements/shape-trace.js";
 import { say } from "../../i18n/index.js";
 import type { Answer } from "../answer.js";
 import { want, whenSeen } from "../elements.js";
-import type { Scene } from "../shell.js";
+import type { Scene, Shell } from "../shell.js";
 import { on } from "../shell.js";
 
 export class CostPanel {
@@ -15,7 +15,7 @@ export class CostPanel {
   private readonly change = byId("cost-change");
   private answer: Answer | null = null;
 
-  constructor() {
+  constructor(private readonly shell: Shell) {
     on(this.change, "click", () => {
       this.cost.toggleAttribute("fixed");
       if (this.fixed && this.answer) this.show(this.answer);
@@ -25,13 +25,14 @@ export class CostPanel {
 
   /** Neither is needed before it is seen. */
   private fetchSoon(): void {
+    const missed = (error: unknown) => this.shell.missed(error);
     for (const [name, place] of [
       ["shape-trace", this.trace],
       ["cost-bills", this.cost],
     ] as const) {
-      whenSeen(place, () => void want(name));
+      whenSeen(place, () => void want(name, missed));
       // Paper has no screen to come near to.
-      addEventListener("beforeprint", () => void want(name), { once: true });
+      addEventListener("beforeprint", () => void want(name, missed), { once: true });
     }
   }
 

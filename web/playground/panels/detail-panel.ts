@@ -33,6 +33,8 @@ const later: Readonly<Record<Exclude<Tab, "matrix">, (shell: Shell, linked: View
 export class DetailPanel {
   private readonly matrix = byId<HeadHeatmap>("matrix");
   private readonly panels = new Map<Tab, Panel | null>();
+  /** A tab whose code could not be fetched. */
+  private missing: Tab | null = null;
   private readonly options: OptionsPanel;
   private readonly sentence = byId("sentence");
   private readonly tabs = [...byId("tabs").querySelectorAll<HTMLButtonElement>("[role=tab]")];
@@ -47,7 +49,10 @@ export class DetailPanel {
     on(byId("previous-head"), "click", () => this.step(-1));
     on(byId("next-head"), "click", () => this.step(1));
     for (const [i, tab] of this.tabs.entries()) {
-      tab.addEventListener("click", () => shell.update({ tab: tabName(tab) }));
+      tab.addEventListener("click", () => {
+        this.missing = null;
+        shell.update({ tab: tabName(tab) });
+      });
       tab.addEventListener("keydown", (event) => {
         const next = nextTab(event.key, i, this.tabs.length);
         if (next === null) return;
@@ -90,14 +95,19 @@ export class DetailPanel {
   private panelOf(tab: Exclude<Tab, "matrix">): Panel | null {
     const panel = this.panels.get(tab);
     if (panel !== undefined) return panel;
+    if (this.missing === tab) return null;
     this.panels.set(tab, null);
     later[tab](this.shell, this.linked).then(
       (made) => {
         this.panels.set(tab, made);
         this.shell.update({});
       },
-      // Tried again at the next change.
-      () => this.panels.delete(tab),
+      (error: unknown) => {
+        // Tried again when the tab is opened again.
+        this.missing = tab;
+        this.panels.delete(tab);
+        this.shell.missed(error);
+      },
     );
     return null;
   }

@@ -22,18 +22,25 @@ export class Later {
     private readonly shell: Shell,
     private readonly open: Open,
   ) {
-    on(byId("export"), "click", () => void this.export().then((panel) => panel.toggle(this.scene), ignore));
-    on(byId("numbers-csv"), "click", () => void this.export().then((panel) => panel.save("csv", this.scene), ignore));
-    on(byId("open-button"), "click", () => void this.openPanel().then((panel) => panel.toggle(), ignore));
+    on(byId("export"), "click", () => void this.export().then((panel) => panel.toggle(this.scene), this.missed));
+    on(
+      byId("numbers-csv"),
+      "click",
+      () => void this.export().then((panel) => panel.save("csv", this.scene), this.missed),
+    );
+    on(byId("open-button"), "click", () => void this.openPanel().then((panel) => panel.toggle(), this.missed));
     this.takeDrops();
   }
 
   render(scene: Scene): void {
-    if (!this.scene) whenSeen(byId("labs"), () => void this.startLabs());
+    if (!this.scene) whenSeen(byId("labs"), () => this.startLabs());
     this.scene = scene;
     this.labs?.render(scene);
-    void this.exports?.then((panel) => panel.render(scene), ignore);
+    void this.exports?.then((panel) => panel.render(scene), this.missed);
   }
+
+  /** Without its code a part does not open; the next try fetches it again. */
+  private readonly missed = (error: unknown) => this.shell.missed(error);
 
   private export(): Promise<ExportPanel> {
     this.exports ??= withWords(import("./export-panel.js")).then(
@@ -58,10 +65,17 @@ export class Later {
     return this.opening;
   }
 
-  private async startLabs(): Promise<void> {
-    const { LabsPanel } = await withWords(import("./labs-panel.js"));
-    this.labs = new LabsPanel(this.shell);
-    if (this.scene) this.labs.render(this.scene);
+  private startLabs(): void {
+    withWords(import("./labs-panel.js")).then(
+      ({ LabsPanel }) => {
+        this.labs = new LabsPanel(this.shell);
+        if (this.scene) this.labs.render(this.scene);
+      },
+      (error: unknown) => {
+        addEventListener("online", () => this.startLabs(), { once: true });
+        this.missed(error);
+      },
+    );
   }
 
   /** Files dropped anywhere on the page. */
@@ -73,7 +87,7 @@ export class Later {
     addEventListener("dragenter", (event) => {
       if (!withFiles(event)) return;
       dropping(++depth > 0);
-      void this.openPanel().catch(ignore);
+      void this.openPanel().catch(this.missed);
     });
     addEventListener("dragleave", (event) => {
       if (withFiles(event)) dropping(--depth > 0);
@@ -88,10 +102,7 @@ export class Later {
       dropping(false);
       // Now: the event's files are gone when it has been handled.
       const files = [...(event.dataTransfer?.files ?? [])];
-      void this.openPanel().then((panel) => panel.take(files), ignore);
+      void this.openPanel().then((panel) => panel.take(files), this.missed);
     });
   }
 }
-
-/** Without its code a part does not open; the next try fetches it again. */
-function ignore(): void {}

@@ -23,7 +23,7 @@ export class LinesPanel {
   }
 
   render({ view }: Scene): void {
-    void want("head-lines");
+    void want("head-lines", (error) => this.shell.missed(error));
     const { top, threshold, combine, direction, scale } = this.shell.state;
     give(this.lines, view);
     this.lines.top = top === 0 ? null : top;
