@@ -6,17 +6,21 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { load, type Tensor } from "headscope";
+import { openModel } from "headscope/models";
 import { type CodeView, codeOf, stringCode } from "../../web/playground/export/code.js";
 import { headKey } from "../../web/playground/head-key.js";
 import { builtHeads } from "../../web/playground/sources/built-heads.js";
 import { numpySeed42 } from "../../web/playground/sources/numpy-seed42.js";
 import { openTiny } from "../../web/playground/sources/tiny-gpt.js";
+import { bertFiles } from "../browser/model-files.ts";
+import { collect } from "../models/fixtures/run-model.ts";
 import { assertValuesClose } from "../support/compare.ts";
 import { inThread } from "../support/in-thread.js";
 import { folder, runProgram } from "./export-program.ts";
 
 const MODEL = fileURLToPath(new URL("../../web/models/headscope.gguf", import.meta.url));
-const core = inThread(await load({ variant: "simd" }));
+const hs = await load({ variant: "simd" });
+const core = inThread(hs);
 
 function assertLines(lines: readonly string[], { data, shape }: Tensor, head: number): void {
   const [, T, S] = shape as [number, number, number];
@@ -107,6 +111,37 @@ test("the code of the visitor's own file opens it by its name", async () => {
   const page = await tiny.run(tokens, { causal: true, layer: 0, off: new Set() });
   assert.deepEqual(weights, page.weights);
   tiny.dispose();
+});
+
+test("the code of safetensors takes config.json and tokenizer.json from beside them, on disk and at an address", async () => {
+  const files = new Map(bertFiles().map(({ name, buffer }) => [name, buffer]));
+  for (const [name, content] of files) writeFileSync(join(folder, name), content);
+  const text = "the cat sat on the mat";
+  const model = await openModel(hs, new Blob([new Uint8Array(files.get("model.safetensors") as Buffer)]), {
+    config: String(files.get("config.json")),
+    tokenizer: String(files.get("tokenizer.json")),
+  });
+  const [first] = await collect(model.run(model.tokenize(text), { layers: 1 }));
+  const view = { tokens: [], causal: false, layer: 0, head: 1, off: [] };
+  const local = { kind: "model", from: { fileName: "model.safetensors" }, beside: true, text } as const;
+  const code = codeOf({ ...view, source: local });
+  // Where the program lies is the visitor's choice.
+  const placed = code.replace(/"(model\.safetensors|\w+\.json)"/g, (_, name: string) =>
+    JSON.stringify(join(folder, name)),
+  );
+  assert.deepEqual((await runProgram(placed)).weights, first?.weights);
+
+  const server = createServer((request, response) => response.end(files.get((request.url ?? "").slice(1))));
+  await new Promise<void>((done) => server.listen(0, done));
+  try {
+    const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/model.safetensors`;
+    const remote = { ...local, from: { address } };
+    assert.deepEqual((await runProgram(codeOf({ ...view, source: remote }))).weights, first?.weights);
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+  model.dispose();
 });
 
 test("stringCode() stays one string in a script of a page, and shows what turns a line round by its number", () => {
