@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { AttentionView } from "../../web/elements/attention-view.js";
+import { type AttentionView, isHidden } from "../../web/elements/attention-view.js";
+import { readHeads } from "../../web/elements/head-data.js";
 import { byteMark } from "../../web/elements/token-label.js";
 import { field, toCsv } from "../../web/playground/export/csv.js";
 import { fileName } from "../../web/playground/export/file-name.js";
@@ -54,6 +55,19 @@ test("toJson() is what the elements read, and every float32 comes back as it was
   assert.equal(found.keyTokens, undefined);
   const cross = { ...view, keyTexts: ["a", "b", "c", "d", "e", "f"] };
   assert.deepEqual(JSON.parse(toJson(cross, {})).keyTokens, cross.keyTexts);
+});
+
+test("toJson() is read by the elements as the same view, hidden keys included", () => {
+  const { tokens, weights, masked } = JSON.parse(toJson(view, {}));
+  const none = { keyTokens: null, scores: null, causal: false };
+  const read = readHeads({ tokens, weights, masked, ...none });
+  assert.ok(read);
+  assert.deepEqual([read.heads, read.queries, read.keys], [2, 6, 6]);
+  assert.deepEqual(read.weights, view.weights);
+  assert.deepEqual(read.queryTexts, TEXTS);
+  for (let query = 0; query < 6; query++) {
+    for (let key = 0; key < 6; key++) assert.equal(isHidden(read, 1, query, key), key > query);
+  }
 });
 
 test("toJson() writes null for what is not a number, and stays JSON", () => {
