@@ -226,7 +226,7 @@ function runs(values: readonly (string | undefined)[]): Run[] {
   const found: { value: string; start: number; length: number }[] = [];
   for (const [i, value] of values.entries()) {
     if (value === undefined) continue;
-    const last = found.at(-1);
+    const last = found[found.length - 1];
     if (last && last.value === value && last.start + last.length === i) last.length++;
     else found.push({ value, start: i, length: 1 });
   }

@@ -114,7 +114,7 @@ export interface OutputReport {
  */
 export function reportOutput(contributions: Tensor, output: Tensor, bias: Float32Array | undefined): OutputReport {
   const { shape, data } = contributions;
-  const outDim = shape.at(-1) as number;
+  const outDim = shape[shape.length - 1] as number;
   const byToken = shape.length === 4;
   const [rows, heads] = byToken ? (shape as [number, number]) : ([shape[1], shape[0]] as [number, number]);
   const whole = output.data;

@@ -35,7 +35,7 @@ export function ticks(most: number): number[] {
 export function scaleOf(curves: readonly Curve[], heads: number, frame: Frame = FRAME) {
   const costs = curves.flatMap(({ points }) => points.map(({ cost }) => cost));
   const marks = ticks(Math.max(0.001, ...costs));
-  const high = marks.at(-1) as number;
+  const high = marks[marks.length - 1] as number;
   const low = Math.min(0, ...costs);
   const x = (removed: number) => frame.left + (removed / heads) * (frame.width - frame.left - frame.right);
   const y = (cost: number) => frame.top + ((high - cost) / (high - low)) * (frame.height - frame.top - frame.bottom);

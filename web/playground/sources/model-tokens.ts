@@ -17,7 +17,7 @@ export async function tokenizeFor(model: ModelTokenizer, text: string, limit: nu
   let used = beforeHalf(text, limit * UNITS_PER_TOKEN);
   let tokens = await model.tokenize(used);
   while (tokens.length > limit) {
-    const closing = tokens.at(-1)?.special ? 1 : 0;
+    const closing = tokens[tokens.length - 1]?.special ? 1 : 0;
     used = text.slice(0, (tokens[limit - closing] as ModelToken).start);
     tokens = await model.tokenize(used);
   }
