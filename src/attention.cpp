@@ -17,9 +17,14 @@ constexpr size_t kQueryBlock = 48;
 static_assert(kQueryBlock % kTileRows == 0);
 constexpr size_t kKeyBlock = 256;
 
+// Up to here the query heads of one K/V head are taken together, so that each key and value is read once for all of
+// them: decoding with grouped heads is bound by how fast these come from memory.
+constexpr size_t kSharedQueries = kTileRows - 1;
+
 struct Areas {
-  float* query;    // [rows, dk], scaled
+  float* query;    // packed tiles of the block's queries, scaled
   float* scores;   // [rows, score_stride]; unused where the rows of the weights result serve
+  float* packed;   // one tile of exponentials, packed
   float* sums;     // [rows, padded dv]: Σ e^(s − m) · v so far
   float* addends;  // [keys of a block]
 };
@@ -31,13 +36,15 @@ struct Tile {
   KeyRange keys;
 };
 
-/// One block of queries of one head, from scores to outputs.
+/// Queries of one head, or of all heads that share a K/V head, from scores to outputs. Rows go query by query through
+/// the first head, then the next, as they lie in [B, H, T, ·].
 class QueryBlock {
  public:
-  QueryBlock(const AttentionProblem& problem, const Areas& areas, size_t b, size_t h, size_t first_query)
-      : p_(problem), areas_(areas), b_(b), h_(h), first_(first_query) {
-    rows_ = std::min(kQueryBlock, p_.queries - first_);
-    kv_head_ = h / (p_.num_heads / p_.num_kv_heads);
+  /// Rows first_row … of the block's heads first_head ….
+  QueryBlock(const AttentionProblem& problem, const Areas& areas, size_t b, size_t first_head, size_t first_row,
+             size_t rows)
+      : p_(problem), areas_(areas), b_(b), head_(first_head), first_(first_row), rows_(rows) {
+    kv_head_ = head_ / (p_.num_heads / p_.num_kv_heads);
     keys_ = p_.key_values->keys(b, kv_head_);
     values_ = p_.key_values->values(b, kv_head_);
     padded_dv_ = padded_columns(p_.value_head_dim);
@@ -50,38 +57,48 @@ class QueryBlock {
       scores_ = areas.scores;
       score_stride_ = whole_rows_ ? p_.keys : kKeyBlock;
     }
-    for_each_tile(rows_, [this](size_t first, size_t count) {
-      const KeyRange top = range_of(first);
-      const KeyRange bottom = range_of(first + count - 1);
-      tiles_[tile_count_++] = {first, count, {std::min(top.begin, bottom.begin), bottom.end}};
+    KeyRange seen{p_.keys, 0};
+    for_each_tile(rows_, [&](size_t first, size_t count) {
+      Tile& tile = tiles_[tile_count_++];
+      tile = {first, count, {p_.keys, 0}};
+      for (size_t r = first; r < first + count; ++r) {
+        const KeyRange range = range_of(r);
+        tile.keys = {std::min(tile.keys.begin, range.begin), std::max(tile.keys.end, range.end)};
+      }
+      seen = {std::min(seen.begin, tile.keys.begin), std::max(seen.end, tile.keys.end)};
     });
+    seen_ = seen;
   }
 
   void run() {
-    scale_queries();
+    pack_queries();
     std::fill_n(areas_.sums, rows_ * padded_dv_, 0.0F);
     if (whole_rows_) {
       take_keys(0, p_.keys);
     } else {
-      const size_t begin = range_of(0).begin / kPanel * kPanel;
-      const size_t end = range_of(rows_ - 1).end;
-      for (size_t j = begin; j < end; j += kKeyBlock) take_keys(j, std::min(j + kKeyBlock, end));
+      for (size_t j = seen_.begin / kPanel * kPanel; j < seen_.end; j += kKeyBlock) {
+        take_keys(j, std::min(j + kKeyBlock, seen_.end));
+      }
     }
     for (size_t r = 0; r < rows_; ++r) finish_row(r);
   }
 
  private:
-  [[nodiscard]] KeyRange range_of(size_t r) const { return p_.mask.range(b_, first_ + r, p_.keys); }
-  [[nodiscard]] size_t row_index(size_t r) const { return (b_ * p_.num_heads + h_) * p_.queries + first_ + r; }
+  [[nodiscard]] size_t head_of(size_t r) const { return head_ + (first_ + r) / p_.queries; }
+  [[nodiscard]] size_t query_of(size_t r) const { return (first_ + r) % p_.queries; }
+  [[nodiscard]] KeyRange range_of(size_t r) const { return p_.mask.range(b_, query_of(r), p_.keys); }
+  [[nodiscard]] size_t row_index(size_t r) const { return (b_ * p_.num_heads + head_) * p_.queries + first_ + r; }
   /// Row r of the scores of a block of keys; [0] is the block's first key.
   [[nodiscard]] float* score_row(size_t r) const { return scores_ + r * score_stride_; }
 
-  void scale_queries() {
-    const size_t dk = p_.head_dim;
-    for (size_t r = 0; r < rows_; ++r) {
-      const float* from = p_.query.row(b_, h_, first_ + r);
-      float* to = areas_.query + r * dk;
-      for (size_t c = 0; c < dk; ++c) to[c] = from[c] * p_.scale;
+  void pack_queries() {
+    for (size_t t = 0; t < tile_count_; ++t) {
+      const Tile& tile = tiles_[t];
+      const float* row[kTileRows];
+      for (size_t r = 0; r < tile.count; ++r) {
+        row[r] = p_.query.row(b_, head_of(tile.first + r), query_of(tile.first + r));
+      }
+      pack_rows(tile.count, p_.head_dim, row, p_.scale, areas_.query + tile.first * p_.head_dim);
     }
   }
 
@@ -99,16 +116,36 @@ class QueryBlock {
 
   /// Pass 1: scale · Q · Kᵀ, panel outside and tile inside, leaving out what no row of a tile can see.
   void score_products(size_t begin, size_t end) {
+    const size_t panel_stride = p_.key_values->key_panel_stride();
+    if (rows_ == 1) {
+      const size_t from = every_score_ ? begin : std::max(tiles_[0].keys.begin / kPanel * kPanel, begin);
+      const size_t to = every_score_ ? end : std::min(tiles_[0].keys.end, end);
+      if (from < to) {
+        multiply_row({p_.head_dim, to - from, keys_ + from / kPanel * panel_stride, panel_stride}, areas_.query,
+                     scores_ + (from - begin));
+      }
+      return;
+    }
     for (size_t j = begin; j < end; j += kPanel) {
-      const float* panel = keys_ + j / kPanel * p_.key_values->key_panel_stride();
-      const size_t columns = std::min(kPanel, end - j);
-      for (size_t t = 0; t < tile_count_; ++t) {
-        const Tile& tile = tiles_[t];
-        if (!every_score_ && (j >= tile.keys.end || j + kPanel <= tile.keys.begin)) continue;
-        multiply_tile(tile.count, p_.head_dim, areas_.query + tile.first * p_.head_dim, p_.head_dim, panel, Start::zero,
-                      nullptr, score_row(tile.first) + (j - begin), score_stride_, columns);
+      const Product product{
+          p_.head_dim,  std::min(kPanel, end - j), keys_ + j / kPanel * panel_stride, 0, Start::zero, nullptr,
+          score_stride_};
+      for (size_t t = 0; t < tile_count_;) {
+        // Tiles in a row that see the panel, or do not. A run is dealt to the tiles that it was packed as: what the
+        // tiles of a block lack to full height is less than one tile, so no run fits into fewer.
+        const size_t run = t;
+        const bool seen = sees(tiles_[run], j);
+        while (t < tile_count_ && sees(tiles_[t], j) == seen) ++t;
+        if (!seen) continue;
+        const size_t first = tiles_[run].first;
+        const size_t rows = tiles_[t - 1].first + tiles_[t - 1].count - first;
+        multiply_tiles(product, rows, areas_.query + first * p_.head_dim, score_row(first) + (j - begin));
       }
     }
+  }
+
+  [[nodiscard]] bool sees(const Tile& tile, size_t panel) const {
+    return every_score_ || (panel < tile.keys.end && panel + kPanel > tile.keys.begin);
   }
 
   /// Pass 2 for one row: cap, mask, e^(s − m). Keys of from … to − 1 that the row cannot see get 0, because the
@@ -133,7 +170,7 @@ class QueryBlock {
       copy_scores(r, row, 0, p_.keys);
     }
     if (run > 0 && p_.mask.has_addends()) {
-      p_.mask.fill_addends(b_, h_, first_ + r, run_begin, run, p_.keys, areas_.addends);
+      p_.mask.fill_addends(b_, head_of(r), query_of(r), run_begin, run, p_.keys, areas_.addends);
       add_or_hide(run_scores, areas_.addends, run);
     }
     if (p_.scores != nullptr && !every_score_) copy_scores(r, run_scores, run_begin, run);
@@ -160,14 +197,16 @@ class QueryBlock {
 
   /// Pass 3: sums += e · V over keys from … to − 1.
   void add_values(const Tile& tile, size_t begin, size_t from, size_t to) {
-    const float* weights = score_row(tile.first) + (from - begin);
-    float* sums = areas_.sums + tile.first * padded_dv_;
     if (!p_.key_values->values_finite(b_, kv_head_)) return add_visible_values(tile, begin, from, to);
-    for (size_t n = 0; n < p_.value_head_dim; n += kPanel) {
-      const float* panel = values_ + n / kPanel * p_.key_values->value_panel_stride() + from * kPanel;
-      multiply_tile(tile.count, to - from, weights, score_stride_, panel, Start::result, nullptr, sums + n, padded_dv_,
-                    kPanel);
-    }
+    const float* row[kTileRows];
+    for (size_t r = 0; r < tile.count; ++r) row[r] = score_row(tile.first + r) + (from - begin);
+    float* sums = areas_.sums + tile.first * padded_dv_;
+    const Product product{
+        to - from, padded_dv_, values_ + from * kPanel, p_.key_values->value_panel_stride(), Start::result,
+        nullptr,   padded_dv_};
+    if (tile.count == 1) return multiply_row(product, row[0], sums);
+    pack_rows(tile.count, to - from, row, 1.0F, areas_.packed);
+    multiply_tiles(product, tile.count, areas_.packed, sums);
   }
 
   /// The same where a value is NaN or infinite: 0 · NaN would bring a hidden value in, so hidden keys are left
@@ -178,7 +217,7 @@ class QueryBlock {
       const float* weights = score_row(r);
       float* sums = areas_.sums + r * padded_dv_;
       for (size_t j = from; j < to; ++j) {
-        if (!p_.mask.visible(b_, h_, first_ + r, j, p_.keys)) continue;
+        if (!p_.mask.visible(b_, head_of(r), query_of(r), j, p_.keys)) continue;
         const simd::Vec weight = simd::splat(weights[j - begin]);
         for (size_t c = 0; c < padded_dv_; c += simd::kLanes) {
           const float* value = values_ + c / kPanel * p_.key_values->value_panel_stride() + j * kPanel + c % kPanel;
@@ -197,8 +236,8 @@ class QueryBlock {
     scale_in_place(head, padded_dv_, inverse);
     if (p_.heads != nullptr) std::copy_n(head, dv, p_.heads + row_index(r) * dv);
     if (p_.output.data != nullptr) {
-      float* to = p_.output.row(b_, h_, first_ + r);
-      const float gate = p_.head_gate != nullptr ? p_.head_gate[h_] : 1.0F;
+      float* to = p_.output.row(b_, head_of(r), query_of(r));
+      const float gate = p_.head_gate != nullptr ? p_.head_gate[head_of(r)] : 1.0F;
       if (gate == 0.0F) {
         std::fill_n(to, dv, 0.0F);
       } else {
@@ -215,7 +254,7 @@ class QueryBlock {
     std::fill(row + visible.end, row + p_.keys, 0.0F);
     if (std::isnan(inverse)) {  // the row is NaN where it looks, and 0 where it does not
       for (size_t j = visible.begin; j < visible.end; ++j) {
-        row[j] = p_.mask.visible(b_, h_, first_ + r, j, p_.keys) ? inverse : 0.0F;
+        row[j] = p_.mask.visible(b_, head_of(r), query_of(r), j, p_.keys) ? inverse : 0.0F;
       }
     } else {
       scale_in_place(row + visible.begin, visible.end - visible.begin, inverse);
@@ -225,13 +264,14 @@ class QueryBlock {
   const AttentionProblem& p_;
   const Areas& areas_;
   size_t b_;
-  size_t h_;
+  size_t head_;
   size_t first_;
   size_t rows_;
   size_t kv_head_;
   const float* keys_;
   const float* values_;
   size_t padded_dv_;
+  KeyRange seen_;     // by any row
   bool whole_rows_;   // a result needs rows of all S keys
   bool every_score_;  // … and places that are hidden as well
   float* scores_;
@@ -241,20 +281,33 @@ class QueryBlock {
   size_t tile_count_ = 0;
 };
 
+/// How the heads are cut into blocks of rows.
+struct Blocks {
+  size_t heads;  // of one K/V head, taken together
+  size_t rows;   // of all of them
+
+  explicit Blocks(const AttentionProblem& problem)
+      : heads(problem.queries <= kSharedQueries ? problem.num_heads / problem.num_kv_heads : 1),
+        rows(heads * problem.queries) {}
+};
+
 struct Plan {
   uint64_t query;
   uint64_t scores;
+  uint64_t packed;
   uint64_t sums;
   uint64_t addends;
 };
 
 Plan plan(const AttentionProblem& problem) {
-  const uint64_t rows = std::min(kQueryBlock, problem.queries);
+  const uint64_t rows = std::min(kQueryBlock, Blocks(problem).rows);
+  const uint64_t tile_rows = std::min<uint64_t>(rows, kTileRows);
   const bool whole_rows = problem.weights != nullptr || problem.scores != nullptr;
   const uint64_t width = whole_rows ? problem.keys : kKeyBlock;
   return {
-      Workspace::need(rows * problem.head_dim),
+      Workspace::need(packed_tile_floats(rows, problem.head_dim)),
       problem.weights != nullptr ? 0 : Workspace::need(rows * width),
+      rows > 1 ? Workspace::need(packed_tile_floats(tile_rows, width)) : 0,
       Workspace::need(rows * padded_columns(problem.value_head_dim)),
       problem.mask.has_addends() ? Workspace::need(width) : 0,
   };
@@ -264,7 +317,7 @@ Plan plan(const AttentionProblem& problem) {
 
 uint64_t attention_scratch(const AttentionProblem& problem) {
   const Plan p = plan(problem);
-  return p.query + p.scores + p.sums + p.addends;
+  return p.query + p.scores + p.packed + p.sums + p.addends;
 }
 
 void attend(const AttentionProblem& problem, float* scratch) {
@@ -272,11 +325,15 @@ void attend(const AttentionProblem& problem, float* scratch) {
   Areas areas{};
   areas.query = scratch;
   areas.scores = areas.query + p.query;
-  areas.sums = areas.scores + p.scores;
+  areas.packed = areas.scores + p.scores;
+  areas.sums = areas.packed + p.packed;
   areas.addends = areas.sums + p.sums;
+  const Blocks blocks(problem);
   for (size_t b = 0; b < problem.batch; ++b) {
-    for (size_t h = 0; h < problem.num_heads; ++h) {
-      for (size_t i = 0; i < problem.queries; i += kQueryBlock) QueryBlock(problem, areas, b, h, i).run();
+    for (size_t h = 0; h < problem.num_heads; h += blocks.heads) {
+      for (size_t row = 0; row < blocks.rows; row += kQueryBlock) {
+        QueryBlock(problem, areas, b, h, row, std::min(kQueryBlock, blocks.rows - row)).run();
+      }
     }
   }
 }

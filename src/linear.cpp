@@ -8,6 +8,12 @@
 
 namespace headscope {
 
+namespace {
+
+Start start_of(const float* bias) { return bias != nullptr ? Start::bias : Start::zero; }
+
+}  // namespace
+
 // Out of line: seven of them live in a block, and inlined they were a tenth of the module.
 Linear::Linear() = default;
 Linear::~Linear() = default;
@@ -67,17 +73,22 @@ Status Linear::keep(WeightLayout layout, TensorType type, const void* data, size
 }
 
 uint64_t Linear::scratch(uint64_t rows, Numerics numerics) const {
-  if (packed_) return 0;
-  // A panel, the eight columns as they are decoded, and x where it has to be rounded.
+  if (packed_) return Workspace::need(multiply_scratch(rows, depth_));
+  // A panel, the eight columns as they are decoded, x packed, and x where it has to be rounded.
   const uint64_t rounded = numerics == Numerics::ggml ? saturating_product(rows, depth_) : 0;
-  return Workspace::need(2 * kPanel * uint64_t{depth_}) + Workspace::need(rounded);
+  return Workspace::need(2 * kPanel * uint64_t{depth_}) + packed_rows_floats(rows) + Workspace::need(rounded);
+}
+
+uint64_t Linear::packed_rows_floats(uint64_t rows) const {
+  return rows > 1 ? Workspace::need(packed_tile_floats(rows, depth_)) : 0;
 }
 
 void Linear::apply(size_t rows, const float* x, size_t x_stride, float* y, size_t y_stride, Numerics numerics,
                    float* scratch) const {
   const float* bias = bias_.as<float>();
   if (packed_) {
-    multiply(rows, depth_, columns_, x, x_stride, weights_.as<float>(), depth_ * kPanel, bias, y, y_stride);
+    multiply({depth_, columns_, weights_.as<float>(), depth_ * kPanel, start_of(bias), bias, y_stride}, rows, x,
+             x_stride, y, scratch);
     return;
   }
   x = prepare(rows, x, x_stride, numerics, scratch);
@@ -86,7 +97,7 @@ void Linear::apply(size_t rows, const float* x, size_t x_stride, float* y, size_
 
 const float* Linear::prepare(size_t rows, const float* x, size_t& x_stride, Numerics numerics, float* scratch) const {
   if (packed_ || numerics != Numerics::ggml) return x;
-  float* rounded = scratch + Workspace::need(2 * kPanel * uint64_t{depth_});
+  float* rounded = scratch + Workspace::need(2 * kPanel * uint64_t{depth_}) + packed_rows_floats(rows);
   for (size_t r = 0; r < rows; ++r) {
     std::copy_n(x + r * x_stride, depth_, rounded + r * depth_);
     round_like_ggml(type_, rounded + r * depth_, depth_);
@@ -98,8 +109,8 @@ const float* Linear::prepare(size_t rows, const float* x, size_t& x_stride, Nume
 void Linear::apply_rows(size_t rows, size_t first, size_t count, const float* x, size_t x_stride, float* y,
                         size_t y_stride, float* scratch) const {
   if (packed_) {
-    multiply(rows, count, columns_, x, x_stride, weights_.as<float>() + first * kPanel, depth_ * kPanel, nullptr, y,
-             y_stride);
+    multiply({count, columns_, weights_.as<float>() + first * kPanel, depth_ * kPanel, Start::zero, nullptr, y_stride},
+             rows, x, x_stride, y, scratch);
   } else {
     multiply_stored(rows, first, count, x, x_stride, nullptr, y, y_stride, scratch);
   }
@@ -109,14 +120,20 @@ void Linear::multiply_stored(size_t rows, size_t first, size_t count, const floa
                              const float* bias, float* y, size_t y_stride, float* scratch) const {
   float* panel = scratch;
   float* values = scratch + kPanel * depth_;
+  float* packed = scratch + Workspace::need(2 * kPanel * uint64_t{depth_});
+  if (rows > 1) {
+    for_each_tile(rows, [&](size_t row, size_t tile_rows) {
+      const float* from[kTileRows];
+      for (size_t r = 0; r < tile_rows; ++r) from[r] = x + (row + r) * x_stride;
+      pack_rows(tile_rows, count, from, 1.0F, packed + row * count);
+    });
+  }
   for (size_t n = 0; n < columns_; n += kPanel) {
     const size_t width = std::min(kPanel, columns_ - n);
     decode_panel(n, width, values, panel);
-    for_each_tile(rows, [&](size_t row, size_t tile_rows) {
-      multiply_tile(tile_rows, count, x + row * x_stride, x_stride, panel + first * kPanel,
-                    bias != nullptr ? Start::bias : Start::zero, bias != nullptr ? bias + n : nullptr,
-                    y + row * y_stride + n, y_stride, width);
-    });
+    const Product product{
+        count, width, panel + first * kPanel, 0, start_of(bias), bias != nullptr ? bias + n : nullptr, y_stride};
+    multiply_tiles(product, rows, rows > 1 ? packed : x, y + n);
   }
 }
 

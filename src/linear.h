@@ -70,6 +70,7 @@ class Linear {
                        float* y, size_t y_stride, float* scratch) const;
   void decode_panel(size_t column, size_t width, float* values, float* panel) const;
   Status keep_bias(const float* bias);
+  [[nodiscard]] uint64_t packed_rows_floats(uint64_t rows) const;
 
   Buffer weights_;
   Buffer bias_;  // padded to whole panels, or empty

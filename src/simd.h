@@ -61,7 +61,7 @@ inline Vec madd(Vec a, Vec b, Vec c) {
 #if defined(__wasm_relaxed_simd__)
   return wasm_f32x4_relaxed_madd(a, b, c);
 #elif defined(__wasm__)
-  return wasm_f32x4_add(wasm_f32x4_mul(a, b), c);
+  return wasm_f32x4_add(c, wasm_f32x4_mul(a, b));
 #else
   return a * b + c;
 #endif

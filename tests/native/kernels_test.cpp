@@ -128,7 +128,10 @@ void matmul_at_every_size() {
         check::close(packed_t.data(), packed.data(), packed_floats(depth, columns), 0.0, "pack out-in");
 
         check::Guarded c(rows * columns);
-        multiply(rows, depth, columns, a.data(), depth, packed.data(), depth * kPanel, bias.data(), c.data(), columns);
+        check::Guarded scratch(static_cast<size_t>(multiply_scratch(rows, depth)));
+        multiply({depth, columns, packed.data(), depth * kPanel, Start::bias, bias.data(), columns}, rows, a.data(),
+                 depth, c.data(), scratch.data());
+        CHECK(scratch.intact());
         const std::vector<double> bias_columns(bias.begin(), bias.begin() + static_cast<ptrdiff_t>(columns));
         const auto expected = reference::linear(check::widen(a), rows, depth, check::widen(b), columns, bias_columns);
         double largest = 1.0;
@@ -149,12 +152,52 @@ void rows_do_not_depend_on_their_neighbours() {
   std::vector<float> packed(packed_floats(kDepth, kColumns));
   pack_in_out(b.data(), kColumns, kDepth, kColumns, packed.data());
   std::vector<float> whole(300 * kColumns);
-  multiply(300, kDepth, kColumns, a.data(), kDepth, packed.data(), kDepth * kPanel, nullptr, whole.data(), kColumns);
+  std::vector<float> scratch(static_cast<size_t>(multiply_scratch(300, kDepth)));
+  const Product product{kDepth, kColumns, packed.data(), kDepth * kPanel, Start::zero, nullptr, kColumns};
+  multiply(product, 300, a.data(), kDepth, whole.data(), scratch.data());
   for (size_t r = 0; r < 300; ++r) {
     float row[kColumns];
-    multiply(1, kDepth, kColumns, a.data() + r * kDepth, kDepth, packed.data(), kDepth * kPanel, nullptr, row,
-             kColumns);
+    multiply(product, 1, a.data() + r * kDepth, kDepth, row, nullptr);
     CHECK(std::memcmp(row, whole.data() + r * kColumns, sizeof row) == 0);
+  }
+}
+
+void packed_rows_lie_side_by_side() {
+  check::Random random(6);
+  for (size_t rows = 1; rows <= kTileRows; ++rows) {
+    for (const size_t depth : kSizes) {
+      const std::vector<float> a = random.values(rows * (depth + 3));
+      const float* row[kTileRows];
+      for (size_t r = 0; r < rows; ++r) row[r] = a.data() + r * (depth + 3);
+      check::Guarded packed(static_cast<size_t>(packed_tile_floats(rows, depth)));
+      pack_rows(rows, depth, row, 0.5F, packed.data());
+      CHECK(packed.intact());
+      for (size_t k = 0; k < depth; ++k) {
+        for (size_t r = 0; r < rows; ++r) CHECK(packed.data()[k * rows + r] == 0.5F * row[r][k]);
+      }
+    }
+  }
+}
+
+void a_row_alone_equals_its_tiles() {
+  check::Random random(7);
+  constexpr size_t kDepth = 19;
+  for (const size_t columns : kSizes) {
+    const std::vector<float> a = random.values(kDepth);
+    const std::vector<float> b = random.values(kDepth * columns);
+    const std::vector<float> bias = random.values(padded_columns(columns));
+    std::vector<float> packed(packed_floats(kDepth, columns));
+    pack_in_out(b.data(), columns, kDepth, columns, packed.data());
+    for (const Start start : {Start::zero, Start::bias, Start::result}) {
+      const std::vector<float> before = random.values(columns);
+      check::Guarded whole(columns);
+      std::copy(before.begin(), before.end(), whole.data());
+      std::vector<float> tiles = before;
+      const Product product{kDepth, columns, packed.data(), kDepth * kPanel, start, bias.data(), columns};
+      multiply_row(product, a.data(), whole.data());
+      multiply_tiles(product, 1, a.data(), tiles.data());
+      CHECK(whole.intact() && std::equal(tiles.begin(), tiles.end(), whole.data()));
+    }
   }
 }
 
@@ -262,6 +305,8 @@ int main() {
   capping_matches_tanh();
   matmul_at_every_size();
   rows_do_not_depend_on_their_neighbours();
+  packed_rows_lie_side_by_side();
+  a_row_alone_equals_its_tiles();
   appending_equals_packing_at_once();
   rotary_matches_reference();
   return check::report("kernels");

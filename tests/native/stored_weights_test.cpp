@@ -176,18 +176,18 @@ void stored_products_equal_decoded_ones() {
         std::vector<float> scratch(stored.scratch(rows, Numerics::ggml));
         std::vector<float> expected(rows * columns);
         check::Guarded y(rows * columns);
-        packed.apply(rows, x.data(), depth, expected.data(), columns, Numerics::f32, nullptr);
+        packed.apply(rows, x.data(), depth, expected.data(), columns, Numerics::f32, scratch.data());
         stored.apply(rows, x.data(), depth, y.data(), columns, Numerics::f32, scratch.data());
         CHECK(std::memcmp(y.data(), expected.data(), expected.size() * sizeof(float)) == 0);
         CHECK(y.intact());
 
         std::vector<float> rounded = x;
         for (size_t r = 0; r < rows; ++r) round_like_ggml(type, rounded.data() + r * depth, depth);
-        packed.apply(rows, rounded.data(), depth, expected.data(), columns, Numerics::f32, nullptr);
+        packed.apply(rows, rounded.data(), depth, expected.data(), columns, Numerics::f32, scratch.data());
         stored.apply(rows, x.data(), depth, y.data(), columns, Numerics::ggml, scratch.data());
         CHECK(std::memcmp(y.data(), expected.data(), expected.size() * sizeof(float)) == 0);
 
-        packed.apply_rows(rows, 5, 16, x.data(), depth, expected.data(), columns, nullptr);
+        packed.apply_rows(rows, 5, 16, x.data(), depth, expected.data(), columns, scratch.data());
         stored.apply_rows(rows, 5, 16, x.data(), depth, y.data(), columns, scratch.data());
         CHECK(std::memcmp(y.data(), expected.data(), expected.size() * sizeof(float)) == 0);
       }
@@ -208,7 +208,7 @@ void stored_products_equal_decoded_ones() {
     std::vector<float> y(30);
     std::vector<float> expected(30);
     stored.apply(3, x.data(), 12, y.data(), 10, Numerics::f32, scratch.data());
-    packed.apply(3, x.data(), 12, expected.data(), 10, Numerics::f32, nullptr);
+    packed.apply(3, x.data(), 12, expected.data(), 10, Numerics::f32, scratch.data());
     CHECK(y == expected);
   }
   Linear refused;
