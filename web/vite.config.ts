@@ -30,7 +30,8 @@ export default defineConfig({
   build: {
     outDir: path("../build/site"),
     emptyOutDir: true,
-    target: ["chrome91", "firefox89", "safari16.4"],
+    // As the package itself: its private fields came with Firefox 90.
+    target: ["chrome91", "firefox90", "safari16.4"],
     // The policy `default-src 'self'` forbids data: addresses, and the polyfill is for browsers without simd128.
     assetsInlineLimit: 0,
     modulePreload: false,
