@@ -29,6 +29,11 @@ export class AxisStrip {
   private range: StripRange | null = null;
   private readonly labels = new Map<number, HTMLElement>();
   private picked: number | null = null;
+  /** Carries the text of a picked label that is none of the regular ones. */
+  private readonly guest = el("bdi", { class: "token label picked" });
+  // In a layer of its own, which moves as a whole: a label that moves among sixty others has them all laid out again.
+  private readonly track = el("div", { class: "track" }, this.guest);
+  private guestText: string | null = null;
 
   constructor(
     part: string,
@@ -41,11 +46,17 @@ export class AxisStrip {
     const before = this.range;
     const moved = !before || (Object.keys(range) as (keyof StripRange)[]).some((name) => before[name] !== range[name]);
     if (!moved && picked === this.picked) return;
+    if (moved) this.arrange(range, before);
+    else this.mark(this.picked, false);
+    this.picked = picked;
+    this.mark(picked, true);
+  }
+
+  private arrange(range: StripRange, before: StripRange | null): void {
     if (before?.texts !== range.texts || before.longest !== range.longest) this.clear();
     this.range = range;
-    this.picked = picked;
     this.node.classList.toggle("small", range.size < SMALL_CELL);
-    const wanted = this.wanted(range, picked);
+    const wanted = regular(range);
     for (const [index, label] of this.labels) {
       if (wanted.has(index)) continue;
       label.remove();
@@ -53,34 +64,64 @@ export class AxisStrip {
     }
     for (const index of wanted) {
       let label = this.labels.get(index);
-      const isNew = !label;
       if (!label) {
         label = tokenNode(range.texts[index] as string, "token label");
         setStyle(label, "max-width", `${range.longest}px`);
         this.labels.set(index, label);
         this.node.append(label);
       }
-      if (moved || isNew) setStyle(label, this.side, `${(index - range.first + 0.5) * range.size}px`);
-      label.classList.toggle("picked", index === picked);
+      label.classList.remove("picked", "crowded");
+      this.put(label, index);
     }
   }
 
-  private wanted({ texts, first, size, length, step }: StripRange, picked: number | null): Set<number> {
-    const indices = new Set<number>();
-    // A label belongs to the middle of its cell: those whose middle is in view are.
-    const inView = (index: number) => (index - first + 0.5) * size >= 0 && (index - first + 0.5) * size <= length;
-    const last = Math.min(texts.length - 1, Math.ceil(first + length / size));
-    for (let index = Math.ceil(Math.max(0, first - 1) / step) * step; index <= last; index += step) {
-      // The neighbours of a picked label between two others make room for it.
-      const crowded = picked !== null && index !== picked && Math.abs(index - picked) < step;
-      if (inView(index) && !(crowded && inView(picked))) indices.add(index);
+  private mark(index: number | null, on: boolean): void {
+    const range = this.range as StripRange;
+    const own = index === null ? undefined : this.labels.get(index);
+    own?.classList.toggle("picked", on);
+    const isGuest = on && index !== null && !own && index < range.texts.length && inView(range, index);
+    if (!isGuest) this.track.remove();
+    else if (!this.track.isConnected) this.node.append(this.track);
+    if (index === null || own) return;
+    // The neighbours of a label between two others make room for it.
+    const left = index - (index % range.step);
+    for (const near of [left, left + range.step]) this.labels.get(near)?.classList.toggle("crowded", on && isGuest);
+    if (!isGuest) return;
+    const text = range.texts[index] as string;
+    if (text !== this.guestText) {
+      this.guestText = text;
+      this.guest.replaceChildren(...tokenNode(text).childNodes);
+      this.guest.classList.toggle("long", text.length > 6);
+      setStyle(this.guest, "max-width", `${range.longest}px`);
     }
-    if (picked !== null && picked < texts.length && inView(picked)) indices.add(picked);
-    return indices;
+    const at = `${(index - range.first + 0.5) * range.size}px`;
+    setStyle(this.track, "transform", this.side === "left" ? `translateX(${at})` : `translateY(${at})`);
+  }
+
+  private put(label: HTMLElement, index: number): void {
+    const { first, size } = this.range as StripRange;
+    setStyle(label, this.side, `${(index - first + 0.5) * size}px`);
   }
 
   private clear(): void {
+    for (const label of this.labels.values()) label.remove();
     this.labels.clear();
-    this.node.replaceChildren();
+    this.guestText = null;
   }
+}
+
+/** A label belongs to the middle of its cell: those whose middle is in view are. */
+function inView({ first, size, length }: StripRange, index: number): boolean {
+  const middle = (index - first + 0.5) * size;
+  return middle >= 0 && middle <= length;
+}
+
+function regular(range: StripRange): Set<number> {
+  const { texts, first, size, length, step } = range;
+  const indices = new Set<number>();
+  const last = Math.min(texts.length - 1, Math.ceil(first + length / size));
+  for (let index = Math.ceil(Math.max(0, first - 1) / step) * step; index <= last; index += step) {
+    if (inView(range, index)) indices.add(index);
+  }
+  return indices;
 }

@@ -108,6 +108,7 @@ export class HeadHeatmap extends HeadElement {
   private hasDots = false;
   private hovered: Spot | null = null;
   private footed = 0;
+  private tapping = false;
 
   constructor() {
     super(LEGEND_STYLE, MARKS_STYLE, HEAT_STYLE);
@@ -388,7 +389,9 @@ export class HeadHeatmap extends HeadElement {
 
   private tap(spot: Spot | null, touch: boolean): void {
     if (!spot) return;
+    this.tapping = true;
     this.cursor.focus({ preventScroll: true });
+    this.tapping = false;
     const { spot: now } = this;
     if (touch && (now?.query !== spot.query || now.key !== spot.key)) this.lookAt(spot);
     else this.pick(spot);
@@ -401,7 +404,7 @@ export class HeadHeatmap extends HeadElement {
 
   private onFocus(): void {
     // A click focuses too, and says itself which cell it means.
-    if (!this.cursor.matches(":focus-visible")) return;
+    if (this.tapping || !this.cursor.matches(":focus-visible")) return;
     const { spot } = this;
     if (!spot || spot.key === null) this.lookAt({ query: spot?.query ?? 0, key: 0 });
   }

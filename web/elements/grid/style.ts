@@ -60,6 +60,7 @@ export const GRID_STYLE = `
   border: solid var(--_pick);
   border-width: 1px 0;
   opacity: 0.75;
+  will-change: transform;
 }
 .name {
   margin-top: 6px;

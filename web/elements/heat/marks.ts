@@ -22,6 +22,7 @@ export const MARKS_STYLE = `
   position: absolute;
   left: 0;
   top: 0;
+  will-change: transform;
 }
 .band {
   border: 0 solid var(--_pick);

@@ -44,6 +44,15 @@ export const HEAT_STYLE = `
   line-height: 1;
   padding-block: 2px;
 }
+.track {
+  position: absolute;
+  inset: 0;
+  contain: size layout style;
+  will-change: transform;
+}
+.label.crowded {
+  visibility: hidden;
+}
 .small .label {
   font-size: 10.5px;
 }
@@ -60,6 +69,12 @@ export const HEAT_STYLE = `
 .rows .label {
   right: 0;
   transform: translateY(-50%);
+}
+.rows .track .label {
+  top: 0;
+}
+.columns .track .label {
+  left: 0;
 }
 .columns .label {
   bottom: 4px;
