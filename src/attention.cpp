@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "matmul.h"
+#include "rows.h"
 #include "simd.h"
 #include "softmax.h"
 
@@ -21,6 +22,9 @@ constexpr size_t kKeyBlock = 256;
 // them: decoding with grouped heads is bound by how fast these come from memory.
 constexpr size_t kSharedQueries = kTileRows - 1;
 
+// A product over keys is cut in two only for a hole in the mask that is worth it.
+constexpr size_t kShortestHole = 4 * kPanel;
+
 struct Areas {
   float* query;    // packed tiles of the block's queries, scaled
   float* scores;   // [rows, score_stride]; unused where the rows of the weights result serve
@@ -34,6 +38,7 @@ struct Tile {
   size_t first;
   size_t count;
   KeyRange keys;
+  bool started;  // its sums hold something
 };
 
 /// Queries of one head, or of all heads that share a K/V head, from scores to outputs. Rows go query by query through
@@ -60,7 +65,7 @@ class QueryBlock {
     KeyRange seen{p_.keys, 0};
     for_each_tile(rows_, [&](size_t first, size_t count) {
       Tile& tile = tiles_[tile_count_++];
-      tile = {first, count, {p_.keys, 0}};
+      tile = {first, count, {p_.keys, 0}, false};
       for (size_t r = first; r < first + count; ++r) {
         const KeyRange range = range_of(r);
         tile.keys = {std::min(tile.keys.begin, range.begin), std::max(tile.keys.end, range.end)};
@@ -72,7 +77,6 @@ class QueryBlock {
 
   void run() {
     pack_queries();
-    std::fill_n(areas_.sums, rows_ * padded_dv_, 0.0F);
     if (whole_rows_) {
       take_keys(0, p_.keys);
     } else {
@@ -80,7 +84,10 @@ class QueryBlock {
         take_keys(j, std::min(j + kKeyBlock, seen_.end));
       }
     }
-    for (size_t r = 0; r < rows_; ++r) finish_row(r);
+    for (size_t t = 0; t < tile_count_; ++t) {
+      start_sums(tiles_[t]);
+      for (size_t r = tiles_[t].first; r < tiles_[t].first + tiles_[t].count; ++r) finish_row(r);
+    }
   }
 
  private:
@@ -106,10 +113,12 @@ class QueryBlock {
   void take_keys(size_t begin, size_t end) {
     score_products(begin, end);
     for (size_t t = 0; t < tile_count_; ++t) {
-      const Tile& tile = tiles_[t];
+      Tile& tile = tiles_[t];
       const size_t from = std::max(tile.keys.begin / kPanel * kPanel, begin);
       const size_t to = std::min(tile.keys.end, end);
-      for (size_t r = tile.first; r < tile.first + tile.count; ++r) score_to_exponential(r, begin, end, from, to);
+      for (size_t r = tile.first; r < tile.first + tile.count; ++r) {
+        score_to_exponential(r, tile.started, begin, end, from, to);
+      }
       if (from < to) add_values(tile, begin, from, to);
     }
   }
@@ -144,13 +153,25 @@ class QueryBlock {
     }
   }
 
+  /// Whether any row of the tile sees any key of the panel that begins at key `panel`.
   [[nodiscard]] bool sees(const Tile& tile, size_t panel) const {
-    return every_score_ || (panel < tile.keys.end && panel + kPanel > tile.keys.begin);
+    if (every_score_) return true;
+    if (panel >= tile.keys.end || panel + kPanel <= tile.keys.begin) return false;
+    return !p_.mask.has_addends() || !is_dead(tile, panel);
+  }
+
+  /// A mask that hides the whole panel from the whole tile: seldom true, and mostly known at the first place.
+  [[nodiscard]] bool is_dead(const Tile& tile, size_t panel) const {
+    const size_t count = std::min(kPanel, p_.keys - panel);
+    for (size_t r = tile.first; r < tile.first + tile.count; ++r) {
+      if (p_.mask.any_allowed(b_, head_of(r), query_of(r), panel, count, p_.keys)) return false;
+    }
+    return true;
   }
 
   /// Pass 2 for one row: cap, mask, e^(s − m). Keys of from … to − 1 that the row cannot see get 0, because the
   /// tile multiplies them.
-  void score_to_exponential(size_t r, size_t begin, size_t end, size_t from, size_t to) {
+  void score_to_exponential(size_t r, bool started, size_t begin, size_t end, size_t from, size_t to) {
     float* row = score_row(r);
     const KeyRange visible = range_of(r);
     const size_t run_begin = std::max(visible.begin, begin);
@@ -177,33 +198,59 @@ class QueryBlock {
 
     if (run > 0) {
       const float shrink = take_block(running_[r], run_scores, run);
-      if (shrink != 1.0F) scale_in_place(areas_.sums + r * padded_dv_, padded_dv_, shrink);
+      if (shrink != 1.0F && started) scale_row(areas_.sums + r * padded_dv_, padded_dv_, shrink);
     }
     if (from < to) {
       const size_t zeros_end = std::min(std::max(run_begin, from), to);
-      std::fill(row + (from - begin), row + (zeros_end - begin), 0.0F);
+      fill_row(row + (from - begin), zeros_end - from, 0.0F);
       const size_t zeros_begin = std::max(std::min(run_end, to), zeros_end);
-      std::fill(row + (zeros_begin - begin), row + (to - begin), 0.0F);
+      fill_row(row + (zeros_begin - begin), to - zeros_begin, 0.0F);
     }
   }
 
   /// The caller's scores: `n` of them from key `first` on, −Infinity around them.
   void copy_scores(size_t r, const float* row, size_t first, size_t n) {
     float* to = p_.scores + row_index(r) * p_.keys;
-    std::fill_n(to, first, kHidden);
-    std::copy_n(row, n, to + first);
-    std::fill(to + first + n, to + p_.keys, kHidden);
+    fill_row(to, first, kHidden);
+    copy_row(row, n, to + first);
+    fill_row(to + first + n, p_.keys - first - n, kHidden);
   }
 
-  /// Pass 3: sums += e · V over keys from … to − 1.
-  void add_values(const Tile& tile, size_t begin, size_t from, size_t to) {
+  void start_sums(Tile& tile) {
+    if (tile.started) return;
+    fill_row(areas_.sums + tile.first * padded_dv_, tile.count * padded_dv_, 0.0F);
+    tile.started = true;
+  }
+
+  /// Pass 3: sums += e · V over keys from … to − 1, without long runs of keys that a mask hides from the whole tile.
+  void add_values(Tile& tile, size_t begin, size_t from, size_t to) {
     if (!p_.key_values->values_finite(b_, kv_head_)) return add_visible_values(tile, begin, from, to);
+    if (!p_.mask.has_addends()) return add_run(tile, begin, from, to);
+    size_t run = from;
+    for (size_t j = from; j < to;) {
+      size_t live = j;
+      while (live < to && is_dead(tile, live / kPanel * kPanel)) live = std::min((live / kPanel + 1) * kPanel, to);
+      if (live - j >= kShortestHole) {
+        if (run < j) add_run(tile, begin, run, j);
+        run = live;
+      }
+      j = std::max(live, std::min((j / kPanel + 1) * kPanel, to));
+    }
+    if (run < to) add_run(tile, begin, run, to);
+  }
+
+  void add_run(Tile& tile, size_t begin, size_t from, size_t to) {
     const float* row[kTileRows];
     for (size_t r = 0; r < tile.count; ++r) row[r] = score_row(tile.first + r) + (from - begin);
     float* sums = areas_.sums + tile.first * padded_dv_;
-    const Product product{
-        to - from, padded_dv_, values_ + from * kPanel, p_.key_values->value_panel_stride(), Start::result,
-        nullptr,   padded_dv_};
+    const Product product{to - from,
+                          padded_dv_,
+                          values_ + from * kPanel,
+                          p_.key_values->value_panel_stride(),
+                          tile.started ? Start::result : Start::zero,
+                          nullptr,
+                          padded_dv_};
+    tile.started = true;
     if (tile.count == 1) return multiply_row(product, row[0], sums);
     pack_rows(tile.count, to - from, row, 1.0F, areas_.packed);
     multiply_tiles(product, tile.count, areas_.packed, sums);
@@ -212,7 +259,8 @@ class QueryBlock {
   /// The same where a value is NaN or infinite: 0 · NaN would bring a hidden value in, so hidden keys are left
   /// out one by one. Rare, and plain, but key after key with the same madd, so that a hidden NaN does not move
   /// even the last bit of a row.
-  void add_visible_values(const Tile& tile, size_t begin, size_t from, size_t to) {
+  void add_visible_values(Tile& tile, size_t begin, size_t from, size_t to) {
+    start_sums(tile);
     for (size_t r = tile.first; r < tile.first + tile.count; ++r) {
       const float* weights = score_row(r);
       float* sums = areas_.sums + r * padded_dv_;
@@ -233,15 +281,16 @@ class QueryBlock {
     const float inverse = sum == 0.0F ? 0.0F : 1.0F / sum;
     const size_t dv = p_.value_head_dim;
     float* head = areas_.sums + r * padded_dv_;
-    scale_in_place(head, padded_dv_, inverse);
-    if (p_.heads != nullptr) std::copy_n(head, dv, p_.heads + row_index(r) * dv);
+    scale_row(head, padded_dv_, inverse);
+    if (p_.heads != nullptr) copy_row(head, dv, p_.heads + row_index(r) * dv);
     if (p_.output.data != nullptr) {
       float* to = p_.output.row(b_, head_of(r), query_of(r));
       const float gate = p_.head_gate != nullptr ? p_.head_gate[head_of(r)] : 1.0F;
       if (gate == 0.0F) {
-        std::fill_n(to, dv, 0.0F);
+        fill_row(to, dv, 0.0F);
       } else {
-        for (size_t c = 0; c < dv; ++c) to[c] = head[c] * gate;
+        if (gate != 1.0F) scale_row(head, dv, gate);
+        copy_row(head, dv, to);
       }
     }
     if (p_.weights != nullptr) finish_weights(r, inverse);
@@ -250,14 +299,14 @@ class QueryBlock {
   void finish_weights(size_t r, float inverse) {
     float* row = score_row(r);
     const KeyRange visible = range_of(r);
-    std::fill_n(row, visible.begin, 0.0F);
-    std::fill(row + visible.end, row + p_.keys, 0.0F);
+    fill_row(row, visible.begin, 0.0F);
+    fill_row(row + visible.end, p_.keys - visible.end, 0.0F);
     if (std::isnan(inverse)) {  // the row is NaN where it looks, and 0 where it does not
       for (size_t j = visible.begin; j < visible.end; ++j) {
         row[j] = p_.mask.visible(b_, head_of(r), query_of(r), j, p_.keys) ? inverse : 0.0F;
       }
     } else {
-      scale_in_place(row + visible.begin, visible.end - visible.begin, inverse);
+      scale_row(row + visible.begin, visible.end - visible.begin, inverse);
     }
   }
 

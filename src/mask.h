@@ -81,6 +81,17 @@ struct Mask {
     return bias.data == nullptr || bias.row(b, h, i)[j * bias.stride_s] != kHidden;
   }
 
+  /// Whether the masks and the bias leave query i any of the keys begin … begin + n − 1.
+  [[nodiscard]] bool any_allowed(size_t b, size_t h, size_t i, size_t begin, size_t n, size_t keys) const {
+    for (size_t j = begin; j < begin + n; ++j) {
+      if (key_mask != nullptr && key_mask[b * keys + j] == 0) continue;
+      if (allowed.data != nullptr && allowed.row(b, h, i)[j * allowed.stride_s] == 0) continue;
+      if (bias.data != nullptr && bias.row(b, h, i)[j * bias.stride_s] == kHidden) continue;
+      return true;
+    }
+    return false;
+  }
+
   /// addends[j − begin] for keys begin … begin + n − 1 of query i.
   void fill_addends(size_t b, size_t h, size_t i, size_t begin, size_t n, size_t keys, float* addends) const {
     if (bias.data != nullptr) {

@@ -4,6 +4,8 @@
 #include <new>
 #include <utility>
 
+#include "rows.h"
+
 namespace headscope {
 namespace {
 
@@ -12,7 +14,7 @@ void split_heads(const float* rows, size_t batch, size_t length, size_t heads, s
   for (size_t b = 0; b < batch; ++b) {
     for (size_t h = 0; h < heads; ++h) {
       for (size_t t = 0; t < length; ++t, to += width) {
-        std::copy_n(rows + ((b * length + t) * heads + h) * width, width, to);
+        copy_row(rows + ((b * length + t) * heads + h) * width, width, to);
       }
     }
   }

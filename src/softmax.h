@@ -94,15 +94,6 @@ inline float take_block(RunningRow& row, float* scores, size_t n) {
   return shrink;
 }
 
-/// x[j] *= factor.
-inline void scale_in_place(float* x, size_t n, float factor) {
-  using namespace simd;
-  const Vec f = splat(factor);
-  size_t j = 0;
-  for (; j + kLanes <= n; j += kLanes) store(x + j, load(x + j) * f);
-  if (j < n) store_partial(x + j, load_partial(x + j, n - j) * f, n - j);
-}
-
 /// Soft capping, scores[j] = cap · tanh(scores[j] / cap), in place (Gemma 2; ONNX Attention `softcap`).
 [[gnu::noinline]] inline void cap_scores(float* scores, size_t n, float cap) {
   using namespace simd;

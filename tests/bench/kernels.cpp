@@ -10,6 +10,7 @@
 #include "matmul.h"
 #include "memory.h"
 #include "model_block.h"
+#include "rows.h"
 #include "simd.h"
 #include "softmax.h"
 
@@ -69,7 +70,11 @@ EXPORT(pack) void pack(size_t depth, size_t columns, const float* b, float* pack
 EXPORT(product)
 void product(size_t rows, size_t depth, size_t columns, const float* a, const float* packed, const float* bias,
              float* c) {
-  multiply(rows, depth, columns, a, depth, packed, depth * kPanel, bias, c, columns);
+  static Workspace workspace;
+  const uint64_t scratch = multiply_scratch(rows, depth);
+  if (!workspace.reserve(scratch)) __builtin_trap();
+  multiply({depth, columns, packed, depth * kPanel, bias != nullptr ? Start::bias : Start::zero, bias, columns}, rows,
+           a, depth, c, workspace.take(scratch));
 }
 
 EXPORT(row_bytes) size_t row_bytes(uint32_t type, size_t n) { return stored_bytes(static_cast<TensorType>(type), n); }
@@ -132,7 +137,7 @@ EXPORT(softmax) void softmax(size_t rows, size_t n, const float* scores, float* 
     for (size_t j = 0; j < n; ++j) weights[j] = scores[j];
     RunningRow row;
     take_block(row, weights, n);
-    scale_in_place(weights, n, 1.0F / row.sum);
+    scale_row(weights, n, 1.0F / row.sum);
   }
 }
 

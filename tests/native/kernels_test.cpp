@@ -7,6 +7,7 @@
 #include "../../src/blocks.h"
 #include "../../src/matmul.h"
 #include "../../src/reference.h"
+#include "../../src/rows.h"
 #include "../../src/simd.h"
 #include "../../src/softmax.h"
 #include "check.h"
@@ -53,7 +54,7 @@ void softmax_rows() {
     std::copy(scores.begin(), scores.end(), row.data());
     RunningRow running;
     take_block(running, row.data(), n);
-    scale_in_place(row.data(), n, 1.0F / running.sum);
+    scale_row(row.data(), n, 1.0F / running.sum);
     double largest = -std::numeric_limits<double>::infinity();
     for (const float s : scores) largest = std::max(largest, static_cast<double>(s));
     double sum = 0.0;
@@ -159,6 +160,22 @@ void rows_do_not_depend_on_their_neighbours() {
     float row[kColumns];
     multiply(product, 1, a.data() + r * kDepth, kDepth, row, nullptr);
     CHECK(std::memcmp(row, whole.data() + r * kColumns, sizeof row) == 0);
+  }
+}
+
+void short_rows_end_where_they_end() {
+  check::Random random(8);
+  for (const size_t n : kSizes) {
+    const std::vector<float> from = random.values(n);
+    check::Guarded copied(n);
+    copy_row(from.data(), n, copied.data());
+    CHECK(copied.intact() && std::equal(from.begin(), from.end(), copied.data()));
+    scale_row(copied.data(), n, 3.0F);
+    CHECK(copied.intact());
+    for (size_t j = 0; j < n; ++j) CHECK(copied.data()[j] == 3.0F * from[j]);
+    fill_row(copied.data(), n, 7.0F);
+    CHECK(copied.intact());
+    for (size_t j = 0; j < n; ++j) CHECK(copied.data()[j] == 7.0F);
   }
 }
 
@@ -305,6 +322,7 @@ int main() {
   capping_matches_tanh();
   matmul_at_every_size();
   rows_do_not_depend_on_their_neighbours();
+  short_rows_end_where_they_end();
   packed_rows_lie_side_by_side();
   a_row_alone_equals_its_tiles();
   appending_equals_packing_at_once();

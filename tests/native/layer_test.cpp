@@ -54,6 +54,16 @@ struct Case {
   bool streaming = false;
 };
 
+/// Hides stretches of keys from eight rows at a time, so that whole panels and long runs of them are dead.
+template <class T>
+void hide_blocks(check::Random& random, size_t keys, std::vector<T>& mask, T hidden) {
+  const size_t width = 1 + random.below(100);
+  const size_t phase = random.below(3);
+  for (size_t i = 0; i < mask.size(); ++i) {
+    if ((i / keys / 8 + i % keys / width + phase) % 3 != 0) mask[i] = hidden;
+  }
+}
+
 size_t pick_size(check::Random& random, bool large) {
   static const size_t kSizes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 31, 32, 33, 49, 63, 64, 65};
   return large ? 200 + random.below(400) : kSizes[random.below(std::size(kSizes))];
@@ -128,6 +138,7 @@ Case make_case(uint64_t seed) {
     size_t shape[4];
     c.allowed.resize(mask_shape(shape));
     for (uint8_t& a : c.allowed) a = random.chance(3) ? 0 : 1;
+    if (shape[3] > 1 && random.chance(2)) hide_blocks(random, shape[3], c.allowed, uint8_t{0});
     call.mask.allowed = broadcast(c.allowed, shape);
   }
   if (random.chance(3)) {
@@ -137,6 +148,7 @@ Case make_case(uint64_t seed) {
     for (float& x : c.bias) {
       if (random.chance(5)) x = kHidden;
     }
+    if (shape[3] > 1 && random.chance(2)) hide_blocks(random, shape[3], c.bias, kHidden);
     call.mask.bias = broadcast(c.bias, shape);
   }
   if (random.chance(4)) {
