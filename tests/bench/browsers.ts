@@ -4,8 +4,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { serve } from "../../tools/lib/serve.js";
 import { launchChromium } from "../browser/launch.ts";
 import type { PageGlobals } from "./in-page.ts";
-import type { Result } from "./measure.ts";
-import type { Job } from "./run.ts";
+import type { Job, Report } from "./run.ts";
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const FOLDER = here("../../build/bench/page");
@@ -93,7 +92,7 @@ export async function browserEngine(name: "chromium" | "firefox") {
   await bundlePage();
   // An isolated page has a clock of 5 µs in Chromium instead of 100.
   const headers = { "Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Embedder-Policy": "require-corp" };
-  const inside = async <T>(report: (result: Result) => void, work: (page: OpenPage) => Promise<T>): Promise<T> => {
+  const inside = async <T>(report: (report: Report) => void, work: (page: OpenPage) => Promise<T>): Promise<T> => {
     const server = await serve(FOLDER, { headers });
     try {
       const open = name === "chromium" ? openChromium : openFirefox;
@@ -112,6 +111,6 @@ export async function browserEngine(name: "chromium" | "firefox") {
       () => {},
       async (page) => page.version,
     ),
-    run: (job: Job, report: (result: Result) => void) => inside(report, (page) => page.runBench(job)),
+    run: (job: Job, report: (report: Report) => void) => inside(report, (page) => page.runBench(job)),
   };
 }

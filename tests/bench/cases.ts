@@ -14,20 +14,22 @@ export interface Case {
   readonly causal: boolean;
   /** Whether every head's weights come back too, as an array of the caller's. */
   readonly weights: boolean;
+  /** Attention alone, on heads that are projected already. */
+  readonly core: boolean;
 }
 
-export const GROUPS = ["tiny", "short", "middle", "long", "decode", "grouped"] as const;
+export const GROUPS = ["tiny", "short", "middle", "long", "decode", "grouped", "core"] as const;
 export type Group = (typeof GROUPS)[number];
 
 function layer(D: number, H: number, T: number, causal: boolean, weights: boolean, group: Group): Case {
   const id = `D${D} T${T}${causal ? " causal" : ""}${weights ? " weights" : ""}`;
-  return { id, group, D, H, G: H, d: D / H, T, cached: 0, causal, weights };
+  return { id, group, D, H, G: H, d: D / H, T, cached: 0, causal, weights, core: false };
 }
 
 function decode(D: number, H: number, G: number, d: number, cached: number, weights: boolean, group: Group): Case {
   const heads = group === "grouped" ? ` H${H}:${G}` : "";
   const id = `D${D}${heads} decode${cached}${weights ? " weights" : ""}`;
-  return { id, group, D, H, G, d, T: 1, cached, causal: false, weights };
+  return { id, group, D, H, G, d, T: 1, cached, causal: false, weights, core: false };
 }
 
 const FOUR = [
@@ -48,6 +50,7 @@ export const CASES: readonly Case[] = [
   ...[128, 1024].flatMap((cached) => [false, true].map((w) => decode(768, 12, 12, 64, cached, w, "decode"))),
   // A narrow model, so that what is timed is reading the cache and not the projections.
   ...[32, 8, 1].map((G) => decode(128, 32, G, 64, 4096, false, "grouped")),
+  ...[16, 128, 512].map((T): Case => ({ ...layer(768, 12, T, false, false, "core"), id: `core T${T}`, core: true })),
 ];
 
 /** Query-key pairs that a head looks at. */
@@ -57,8 +60,10 @@ export function visiblePairs({ T, cached, causal }: Pick<Case, "T" | "cached" | 
 
 /** One multiply-add is two. Counted over visible pairs: what a mask hides is not work. Projections of new tokens only. */
 export function flops(c: Case): number {
+  const attention = 4 * visiblePairs(c) * c.H * c.d;
+  if (c.core) return attention;
   const projections = 2 * c.T * c.D * (2 * c.H * c.d + 2 * c.G * c.d);
-  return projections + 4 * visiblePairs(c) * c.H * c.d;
+  return projections + attention;
 }
 
 /** Cases whose id or group is named, or begins with a name that ends in `*`; all of them without names. */

@@ -2,14 +2,13 @@ import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { nodeFlags } from "../../tools/lib/node-flags.js";
 import { browserEngine } from "./browsers.ts";
-import type { Result } from "./measure.ts";
 import type { EngineName } from "./options.ts";
-import type { Job } from "./run.ts";
+import type { Job, Report } from "./run.ts";
 
 export interface Engine {
   /** What the program calls itself. */
   readonly description: string;
-  run(job: Job, report: (result: Result) => void): Promise<void>;
+  run(job: Job, report: (report: Report) => void): Promise<void>;
 }
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));

@@ -4,7 +4,7 @@ import type { Problem } from "./problem.ts";
 /** Some query rows of the right answer in float64. */
 export interface Expected {
   readonly rows: readonly number[];
-  /** [rows, D] */
+  /** [rows, D]; of attention alone [H, rows, d] */
   readonly output: Float64Array;
   /** [H, rows, S] */
   readonly weights: Float64Array;
@@ -24,6 +24,7 @@ function sample(T: number, count: number): number[] {
  * values, and the check takes a second where the whole answer would take ten.
  */
 export function expect(problem: Problem, count = SAMPLED_ROWS): Expected {
+  if (problem.case.core) return expectCore(problem, count);
   const { case: c, x, past, wq, wk, wv, wo, bq, bk, bv, bo } = problem;
   const { D, H, G, d, T } = c;
   const S = c.cached + T;
@@ -80,31 +81,71 @@ export function expect(problem: Problem, count = SAMPLED_ROWS): Expected {
   return { rows, output, weights };
 }
 
+function expectCore({ case: c, q, k, v }: Problem, count: number): Expected {
+  const { H, T, d } = c;
+  const rows = sample(T, count);
+  const output = new Float64Array(H * rows.length * d);
+  const weights = new Float64Array(H * rows.length * T);
+  for (let h = 0; h < H; ++h) {
+    rows.forEach((row, r) => {
+      const at = h * rows.length + r;
+      const seen = c.causal ? row + 1 : T;
+      const p = weights.subarray(at * T, (at + 1) * T);
+      const exponents = Array.from({ length: seen }, (_, j) => {
+        let dot = 0;
+        for (let e = 0; e < d; ++e) dot += (q[(h * T + row) * d + e] as number) * (k[(h * T + j) * d + e] as number);
+        return dot / Math.sqrt(d);
+      });
+      const largest = exponents.reduce((most, each) => Math.max(most, each), Number.NEGATIVE_INFINITY);
+      const powers = exponents.map((each) => Math.exp(each - largest));
+      const total = powers.reduce((sum, each) => sum + each, 0);
+      powers.forEach((power, j) => {
+        p[j] = power / total;
+        for (let e = 0; e < d; ++e) {
+          output[at * d + e] = (output[at * d + e] as number) + (p[j] as number) * (v[(h * T + j) * d + e] as number);
+        }
+      });
+    });
+  }
+  return { rows, output, weights };
+}
+
 /** Largest differences: of the output relative to its largest number, of weights as they are. */
 export function errorOf(problem: Problem, expected: Expected, answer: Answer): { output: number; weights: number } {
-  const { D, H, T, cached, weights } = problem.case;
-  const S = cached + T;
-  const n = expected.rows.length;
-  if (answer.output.length !== T * D) throw new Error(`the output has ${answer.output.length} numbers, not ${T * D}`);
+  const { D, H, T, d, cached, weights, core } = problem.case;
+  // Both outputs as rows of numbers that belong to a query: one for each token, or one for each head and token.
+  const [count, width] = core ? [H, d] : [1, D];
+  const output = compare(answer.output, expected.output, count, T, width, expected.rows);
   const largest = expected.output.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
-  let ofOutput = 0;
-  let ofWeights = 0;
-  expected.rows.forEach((row, r) => {
-    for (let i = 0; i < D; ++i) {
-      const difference = (answer.output[row * D + i] as number) - (expected.output[r * D + i] as number);
-      ofOutput = Math.max(ofOutput, Math.abs(difference) / largest);
-    }
-    if (!weights) return;
-    if (answer.weights?.length !== H * T * S) {
-      throw new Error(`the weights have ${answer.weights?.length ?? "no"} numbers, not ${H * T * S}`);
-    }
-    for (let h = 0; h < H; ++h) {
-      for (let j = 0; j < S; ++j) {
-        const difference =
-          (answer.weights[(h * T + row) * S + j] as number) - (expected.weights[(h * n + r) * S + j] as number);
-        ofWeights = Math.max(ofWeights, Math.abs(difference));
+  if (!weights) return { output: output / largest, weights: 0 };
+  if (!answer.weights) throw new Error("there are no weights");
+  return {
+    output: output / largest,
+    weights: compare(answer.weights, expected.weights, H, T, cached + T, expected.rows),
+  };
+}
+
+/** The largest difference between [count, T, width] and the `rows` of it in [count, rows, width]; NaN where one is. */
+function compare(
+  actual: Float32Array,
+  expected: Float64Array,
+  count: number,
+  T: number,
+  width: number,
+  rows: readonly number[],
+): number {
+  if (actual.length !== count * T * width) {
+    throw new Error(`${actual.length} numbers came, not ${count} × ${T} × ${width}`);
+  }
+  let most = 0;
+  for (let h = 0; h < count; ++h) {
+    rows.forEach((row, r) => {
+      for (let i = 0; i < width; ++i) {
+        const a = actual[(h * T + row) * width + i] as number;
+        const e = expected[(h * rows.length + r) * width + i] as number;
+        most = Math.max(most, Math.abs(a - e));
       }
-    }
-  });
-  return { output: ofOutput, weights: ofWeights };
+    });
+  }
+  return most;
 }

@@ -1,4 +1,4 @@
-import { type Headscope, load } from "headscope";
+import { type Headscope, load, type Tensor } from "headscope";
 import type { Contender } from "./contender.ts";
 import type { Problem, ProjectPast } from "./problem.ts";
 
@@ -20,7 +20,12 @@ export function headscope(hs: Headscope): Contender {
     tolerance: 4e-6,
     takes: () => true,
     async prepare(problem) {
-      const { T, D, cached, causal, weights } = problem.case;
+      const { T, D, H, d, cached, causal, weights, core } = problem.case;
+      if (core) {
+        const heads = (data: Float32Array): Tensor => ({ data, shape: [H, T, d] });
+        const [q, k, v] = [heads(problem.q), heads(problem.k), heads(problem.v)];
+        return { run: () => ({ output: hs.attention(q, k, v, { causal, want: [] }).output.data }), dispose() {} };
+      }
       const layer = layerOf(hs, problem);
       const x = { data: problem.x, shape: [T, D] };
       const want = weights ? (["weights"] as const) : [];

@@ -3,5 +3,5 @@ import { runJob } from "./run.ts";
 
 await runJob(
   JSON.parse(process.argv[2] as string),
-  (result) => void process.stdout.write(`${JSON.stringify(result)}\n`),
+  (report) => void process.stdout.write(`${JSON.stringify(report)}\n`),
 );

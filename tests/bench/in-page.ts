@@ -8,4 +8,4 @@ export interface PageGlobals {
 }
 
 const page = globalThis as unknown as PageGlobals;
-page.runBench = (job) => runJob(job, (result) => page.report(JSON.stringify(result)));
+page.runBench = (job) => runJob(job, (report) => page.report(JSON.stringify(report)));

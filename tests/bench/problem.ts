@@ -9,6 +9,10 @@ export interface Problem {
   readonly past: Float32Array;
   readonly pastKeys: Float32Array;
   readonly pastValues: Float32Array;
+  /** Projected heads where the case is attention alone, [H, T, d]; the rest is empty then, and these otherwise. */
+  readonly q: Float32Array;
+  readonly k: Float32Array;
+  readonly v: Float32Array;
   readonly wq: Float32Array;
   readonly wk: Float32Array;
   readonly wv: Float32Array;
@@ -40,8 +44,15 @@ export function makeProblem(c: Case, projectPast: ProjectPast): Problem {
   const matrix = (rows: number, columns: number) => draw(rows * columns, 1 / Math.sqrt(rows));
   const queries = c.H * c.d;
   const keys = c.G * c.d;
+  const none = new Float32Array(0);
+  if (c.core) {
+    const [q, k, v] = [0, 1, 2].map(() => draw(c.H * c.T * c.d, 1)) as [Float32Array, Float32Array, Float32Array];
+    const weights = { wq: none, wk: none, wv: none, wo: none, bq: none, bk: none, bv: none, bo: none };
+    return { case: c, x: none, past: none, pastKeys: none, pastValues: none, ...weights, q, k, v };
+  }
   const given = {
     case: c,
+    ...{ q: none, k: none, v: none },
     x: draw(c.T * c.D, 1),
     past: draw(c.cached * c.D, 1),
     wq: matrix(c.D, queries),
@@ -53,7 +64,6 @@ export function makeProblem(c: Case, projectPast: ProjectPast): Problem {
     bv: draw(keys, 0.1),
     bo: draw(c.D, 0.1),
   };
-  const none = new Float32Array(0);
   const projected = c.cached > 0 ? projectPast(given) : { keys: none, values: none };
   return { ...given, pastKeys: projected.keys, pastValues: projected.values };
 }

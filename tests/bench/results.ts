@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Result } from "./measure.ts";
+import type { First, Lengths } from "./special.ts";
 
 export const FOLDER = fileURLToPath(new URL("../../build/bench/", import.meta.url));
 
@@ -10,6 +11,11 @@ export interface Results {
   /** The programs behind the engines' names, as they call themselves. */
   readonly engines: Readonly<Record<string, string>>;
   readonly results: readonly Result[];
+  /** By engine. */
+  readonly first?: Readonly<Record<string, readonly First[]>>;
+  readonly lengths?: Readonly<Record<string, readonly Lengths[]>>;
+  /** What the default entry weighs: its files that are always loaded, gzipped. */
+  readonly entryBytes?: number;
 }
 
 export function readResults(): Results {
@@ -26,6 +32,10 @@ export function merge(old: Results, fresh: Results): Results {
   const key = (result: Result) => `${result.engine} ${result.case}`;
   const measured = new Set(fresh.results.map(key));
   return {
+    ...old,
+    ...fresh,
+    first: { ...old.first, ...fresh.first },
+    lengths: { ...old.lengths, ...fresh.lengths },
     machine: fresh.machine,
     engines: { ...old.engines, ...fresh.engines },
     results: [...old.results.filter((result) => !measured.has(key(result))), ...fresh.results],

@@ -1,17 +1,12 @@
-import type { AttentionConfig } from "headscope";
+import type { Contender } from "../contender.ts";
 
-/** Projection matrices as x W takes them, [in, out] row by row. */
-export interface PlainWeights {
-  wq: Float32Array;
-  wk: Float32Array;
-  wv: Float32Array;
-  wo: Float32Array;
-}
-
-/** y = x W in the order of loops that suits a cache: rows of W are read along. */
-function multiply(x: Float32Array, w: Float32Array, rows: number, depth: number, columns: number): Float32Array {
+/** y = x W + b in the order of loops that suits a cache: rows of W are read along. */
+function multiply(x: Float32Array, w: Float32Array, bias: Float32Array, rows: number): Float32Array {
+  const columns = bias.length;
+  const depth = w.length / columns;
   const y = new Float32Array(rows * columns);
   for (let i = 0; i < rows; ++i) {
+    y.set(bias, i * columns);
     for (let k = 0; k < depth; ++k) {
       const a = x[i * depth + k] as number;
       for (let j = 0; j < columns; ++j)
@@ -21,43 +16,58 @@ function multiply(x: Float32Array, w: Float32Array, rows: number, depth: number,
   return y;
 }
 
-/** Multi-head self-attention as one would write it in JavaScript without a library: the yardstick of the benchmark. */
-export function plainAttention(
-  x: Float32Array,
-  T: number,
-  config: AttentionConfig,
-  weights: PlainWeights,
-): Float32Array {
-  const { dModel: D, numHeads: H } = config;
-  const d = D / H;
-  const q = multiply(x, weights.wq, T, D, D);
-  const k = multiply(x, weights.wk, T, D, D);
-  const v = multiply(x, weights.wv, T, D, D);
-  const concat = new Float32Array(T * D);
-  const row = new Float32Array(T);
-  for (let h = 0; h < H; ++h) {
-    for (let i = 0; i < T; ++i) {
-      let largest = Number.NEGATIVE_INFINITY;
-      for (let j = 0; j < T; ++j) {
-        let score = 0;
-        for (let c = h * d; c < (h + 1) * d; ++c) score += (q[i * D + c] as number) * (k[j * D + c] as number);
-        score /= Math.sqrt(d);
-        row[j] = score;
-        if (score > largest) largest = score;
-      }
-      let sum = 0;
-      for (let j = 0; j < T; ++j) {
-        const e = Math.exp((row[j] as number) - largest);
-        row[j] = e;
-        sum += e;
-      }
-      for (let j = 0; j < T; ++j) {
-        const weight = (row[j] as number) / sum;
-        for (let c = h * d; c < (h + 1) * d; ++c) {
-          concat[i * D + c] = (concat[i * D + c] as number) + weight * (v[j * D + c] as number);
+/** Multi-head attention as one would write it in JavaScript without a library. Earlier keys and values lie in arrays. */
+export const plain: Contender = {
+  name: "plain JS",
+  tolerance: 1e-4,
+  takes: (c) => !c.core && c.G === c.H && c.T <= 128,
+  async prepare(p) {
+    const { D, H, d, T, cached, causal, weights } = p.case;
+    const S = cached + T;
+    const run = () => {
+      const q = multiply(p.x, p.wq, p.bq, T);
+      const k = multiply(p.x, p.wk, p.bk, T);
+      const v = multiply(p.x, p.wv, p.bv, T);
+      const concat = new Float32Array(T * D);
+      const all = weights ? new Float32Array(H * T * S) : undefined;
+      const row = new Float32Array(S);
+      const scale = 1 / Math.sqrt(d);
+      for (let h = 0; h < H; ++h) {
+        for (let i = 0; i < T; ++i) {
+          const seen = causal ? cached + i + 1 : S;
+          let largest = Number.NEGATIVE_INFINITY;
+          for (let j = 0; j < seen; ++j) {
+            const old = j < cached;
+            const keys = old ? p.pastKeys : k;
+            const at = old ? (h * cached + j) * d : (j - cached) * D + h * d;
+            let score = 0;
+            for (let c = 0; c < d; ++c) score += (q[i * D + h * d + c] as number) * (keys[at + c] as number);
+            score *= scale;
+            row[j] = score;
+            if (score > largest) largest = score;
+          }
+          let sum = 0;
+          for (let j = 0; j < seen; ++j) {
+            const e = Math.exp((row[j] as number) - largest);
+            row[j] = e;
+            sum += e;
+          }
+          for (let j = 0; j < seen; ++j) {
+            const weight = (row[j] as number) / sum;
+            row[j] = weight;
+            const old = j < cached;
+            const values = old ? p.pastValues : v;
+            const at = old ? (h * cached + j) * d : (j - cached) * D + h * d;
+            for (let c = 0; c < d; ++c) {
+              const to = i * D + h * d + c;
+              concat[to] = (concat[to] as number) + weight * (values[at + c] as number);
+            }
+          }
+          all?.set(row.subarray(0, seen), (h * T + i) * S);
         }
       }
-    }
-  }
-  return multiply(concat, weights.wo, T, D, D);
-}
+      return { output: multiply(concat, p.wo, p.bo, T), weights: all };
+    };
+    return { run, dispose() {} };
+  },
+};

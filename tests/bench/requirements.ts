@@ -1,0 +1,149 @@
+import type { Result } from "./measure.ts";
+import type { Results } from "./results.ts";
+import { bestRow, findRow, shareOfLimit, short } from "./table.ts";
+
+/** One line of the table of what has to be reached: a number that has to be at least (or at most) so much. */
+export interface Verdict {
+  readonly what: string;
+  readonly engine: string;
+  /** undefined: not measured. */
+  readonly value: number | undefined;
+  readonly bound: number;
+  readonly atMost: boolean;
+  readonly unit: string;
+}
+
+export const passes = ({ value, bound, atMost }: Verdict): boolean =>
+  value !== undefined && (atMost ? value <= bound : value >= bound);
+
+const NEW = ["node24", "node26", "chromium"];
+
+/** Every row of the table, for every engine it speaks of. */
+export function judge(results: Results, engines: readonly string[]): Verdict[] {
+  const verdicts: Verdict[] = [];
+  const find = (engine: string, id: string): Result | undefined =>
+    results.results.find((result) => result.engine === engine && result.case === id);
+  const chosen = (names: readonly string[]) => names.filter((engine) => engines.includes(engine));
+  const put = (what: string, engine: string, value: number | undefined, bound: number, unit = "×", atMost = false) =>
+    verdicts.push({ what, engine, value, bound, atMost, unit });
+  /** How many times as long the best row of that name takes. */
+  const ratio = (result: Result | undefined, who: string, peer: string, keep?: (name: string) => boolean) => {
+    const mine = findRow(result, who);
+    const other = bestRow(result, peer, keep);
+    return mine && other ? other.ms / mine.ms : undefined;
+  };
+  const share = (result: Result | undefined, who: string) => {
+    const row = findRow(result, who);
+    return result && row ? 100 * shareOfLimit(result, row) : undefined;
+  };
+  const withoutConstants = (name: string) => !name.includes("constant");
+
+  for (const engine of chosen(NEW)) {
+    for (const T of [64, 128, 256, 512]) {
+      const result = find(engine, `D768 T${T}`);
+      put(`relaxed, T ${T}`, engine, share(result, "relaxed"), 86, "% of the limit");
+      put(`relaxed, T ${T}, ORT`, engine, ratio(result, "relaxed", "ORT"), 1.75);
+      put(`simd, T ${T}`, engine, share(result, "simd"), 77, "% of the limit");
+      put(`simd, T ${T}, ORT`, engine, ratio(result, "simd", "ORT"), 1.5);
+    }
+  }
+  for (const T of [64, 128, 256, 512]) {
+    for (const engine of chosen(["node20", "firefox"])) {
+      put(`simd, T ${T}, ORT`, engine, ratio(find(engine, `D768 T${T}`), "simd", "ORT"), 1.4);
+    }
+    for (const engine of chosen(["firefox"])) {
+      put(`relaxed, T ${T}, ORT`, engine, ratio(find(engine, `D768 T${T}`), "relaxed", "ORT"), 1.4);
+    }
+  }
+  for (const engine of chosen(NEW)) {
+    const long = find(engine, "D768 T1024 weights");
+    put("relaxed, T 1024 with weights, ORT", engine, ratio(long, "relaxed", "ORT"), 2.0);
+    for (const [T, bound] of [
+      [512, 2.0],
+      [1024, 2.4],
+    ] as const) {
+      const causal = find(engine, `D768 T${T} causal weights`);
+      put(`relaxed, T ${T} causal with weights, ORT`, engine, ratio(causal, "relaxed", "ORT"), bound);
+    }
+    put("relaxed, T 16, ORT", engine, ratio(find(engine, "D768 T16"), "relaxed", "ORT"), 1.55);
+    const tiny = find(engine, "D8 T4 weights");
+    const tinyMs = findRow(tiny, "relaxed")?.ms;
+    put("relaxed, D 8 T 4 with weights", engine, tinyMs === undefined ? undefined : 1000 * tinyMs, 2, "µs", true);
+    put("relaxed, D 8 T 4 with weights, ORT", engine, ratio(tiny, "relaxed", "ORT"), 10);
+    put("relaxed, D 8 T 4 with weights, plain JS", engine, ratio(tiny, "relaxed", "plain JS"), 1);
+    for (const [cached, io, constants] of [
+      [128, 3.5, 1.6],
+      [1024, 6, 1.7],
+    ] as const) {
+      const decode = find(engine, `D768 decode${cached}`);
+      const best = bestOfOurs(decode) ?? "none of ours";
+      put(`decode, ${cached} cached, ORT`, engine, ratio(decode, best, "ORT", withoutConstants), io);
+      const constant = (name: string) => name.includes("constant");
+      put(`decode, ${cached} cached, ORT constants`, engine, ratio(decode, best, "ORT", constant), constants);
+    }
+    const grouped = (G: number) => {
+      const result = find(engine, `D128 H32:${G} decode4096`);
+      return findRow(result, bestOfOurs(result) ?? "")?.ms;
+    };
+    const [full, four, one] = [grouped(32), grouped(8), grouped(1)];
+    put("GQA 32:8 decode, MHA", engine, full && four ? full / four : undefined, 3);
+    put("MQA decode, MHA", engine, full && one ? full / one : undefined, 3);
+    const middle = find(engine, "D768 T128");
+    put("T 128, tfjs-wasm", engine, ratio(middle, "relaxed", "tfjs-wasm"), 3.2);
+    put("T 128, plain JS", engine, ratio(middle, "relaxed", "plain JS"), 30);
+    if (engine === "chromium") put("T 128, jax-js", engine, ratio(middle, "relaxed", "jax-js"), 3);
+  }
+  for (const engine of chosen(NEW)) {
+    const lengths = results.lengths?.[engine]?.find((each) => each.variant === "relaxed");
+    const [short512, , , longest] = lengths?.rows ?? [];
+    put(
+      "T 16384 output only: heap growth",
+      engine,
+      longest && longest.growth / longest.tensors,
+      4,
+      "× of q, k, v, output",
+      true,
+    );
+    const speed = (row: typeof longest) => row && row.flops / row.ms;
+    const [fast, slow] = [speed(short512), speed(longest)];
+    put("T 16384 output only: speed of T 512", engine, fast && slow ? (100 * slow) / fast : undefined, 90, "%");
+    const firsts = results.first?.[engine] ?? [];
+    const ofFirst = firsts.map((each) => each.firstMs / each.steadyMs);
+    put("first call", engine, ofFirst.length > 0 ? Math.max(...ofFirst) : undefined, 3, "× steady", true);
+    if (engine === "chromium") {
+      const loads = firsts.map((each) => each.loadMs);
+      put("load", engine, loads.length > 0 ? Math.max(...loads) : undefined, 15, "ms", true);
+    }
+  }
+  put("default entry, gzip", "any", results.entryBytes && results.entryBytes / 1000, 60, "KB", true);
+  return verdicts;
+}
+
+function bestOfOurs(result: Result | undefined): string | undefined {
+  return result?.rows
+    .filter((row) => row.who === "relaxed" || row.who === "simd")
+    .sort((a, b) => a.ms - b.ms)
+    .at(0)?.who;
+}
+
+/** Markdown: what was asked for, what came, per engine. */
+export function verdictTable(verdicts: readonly Verdict[]): string {
+  const engines = [...new Set(verdicts.map((each) => each.engine))];
+  const whats = [...new Set(verdicts.map((each) => `${each.what}|${each.bound}|${each.unit}`))];
+  const cell = (key: string, engine: string) => {
+    const one = verdicts.find((each) => `${each.what}|${each.bound}|${each.unit}` === key && each.engine === engine);
+    if (!one) return "";
+    if (one.value === undefined) return "not measured";
+    return passes(one) ? short(one.value) : `**${short(one.value)}**`;
+  };
+  return [
+    `| | asked for | ${engines.join(" | ")} |`,
+    `|---|---:|${engines.map(() => "---:|").join("")}`,
+    ...whats.map((key) => {
+      const one = verdicts.find((each) => `${each.what}|${each.bound}|${each.unit}` === key) as Verdict;
+      const bound = `${one.atMost ? "≤" : "≥"} ${one.bound} ${one.unit}`;
+      return `| ${one.what} | ${bound} | ${engines.map((engine) => cell(key, engine)).join(" | ")} |`;
+    }),
+    "",
+  ].join("\n");
+}
