@@ -39,7 +39,7 @@ visit("the page goes on working when the network is gone", {}, async ({ page, si
   await page.locator("#tab-numbers").click();
   await page.locator("#numbers table").waitFor();
   await page.locator("#labs").scrollIntoViewIfNeeded();
-  await page.locator("#labs summary").first().waitFor();
+  await page.locator("#lab-wo summary").waitFor();
   await page.locator("#cost [part~=bill]").first().waitFor();
   await page.locator("#tab-matrix").click();
   await settled(page);

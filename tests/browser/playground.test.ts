@@ -253,6 +253,7 @@ visit("the shapes on the way and the bills are those of the layer", {}, async ({
   await page.locator("#cost-change").click();
   assert.equal(await page.locator("#cost input[type=range]").first().isVisible(), true);
   await page.locator("#cost-change").click();
+  await settled(page);
   assert.equal(await page.locator("#cost input[type=range]").first().isVisible(), false);
 });
 
