@@ -44,15 +44,7 @@ export function byId<T extends HTMLElement>(id: string): T {
   return found as T;
 }
 
-let printing = false;
-
-/** Paper is light: canvases are painted for it while the page is being printed. */
-export function setPrinting(now: boolean): void {
-  printing = now;
-}
-
 export function darkTheme(): boolean {
-  if (printing) return false;
   const chosen = document.documentElement.dataset["theme"];
   if (chosen === "dark" || chosen === "light") return chosen === "dark";
   return matchMedia("(prefers-color-scheme: dark)").matches;

@@ -1,12 +1,5 @@
 /** Roving focus: one item of a set is in the tab order, the arrows move it. */
 
-export interface RovingOptions {
-  /** How many items stand in a row at the moment; 1 for a strip that only knows left and right. */
-  columns(): number;
-  /** Called with the item that now has the focus. */
-  moved?(index: number): void;
-}
-
 export function moveIndex(key: string, index: number, count: number, columns: number): number | null {
   const inside = (next: number) => (next >= 0 && next < count ? next : index);
   switch (key) {
