@@ -61,8 +61,8 @@ void tiles_by_panels(const Product& p, size_t tiles, const float* a, float* c) {
         const Vec b_right = load(b_k + kLanes);
         for (size_t r = 0; r < kRows; ++r) {
           const Vec a_rk = splat(a_tile[r]);
-          left[r] = madd(a_rk, b_left, left[r]);
-          right[r] = madd(a_rk, b_right, right[r]);
+          left[r] = subtract_product(a_rk, b_left, left[r]);
+          right[r] = subtract_product(a_rk, b_right, right[r]);
         }
       }
 
@@ -75,14 +75,14 @@ void tiles_by_panels(const Product& p, size_t tiles, const float* a, float* c) {
   }
 }
 
-// Called through a table, so that each height stays a function of its own: what is called from one place only gets
-// inlined at link time.
+// Heights from 2 on, called through a table, so that each stays a function of its own: what is called from one place
+// only gets inlined at link time.
 using Tiles = void (*)(const Product&, size_t, const float*, float*);
 template <size_t... kRows>
 constexpr std::array<Tiles, sizeof...(kRows)> every_height(std::index_sequence<kRows...>) {
-  return {tiles_by_panels<kRows + 1>...};
+  return {tiles_by_panels<kRows + 2>...};
 }
-constexpr auto kTiles = every_height(std::make_index_sequence<kTileRows>());
+constexpr auto kTiles = every_height(std::make_index_sequence<kTileRows - 1>());
 
 // Panels that a single row is multiplied by at a time: eight sums, enough to hide the latency of the additions.
 constexpr size_t kRowPanels = 4;
@@ -111,6 +111,26 @@ void row_by_panels(const Product& p, size_t first, const float* a, float* c) {
     sums[7] = madd(a_k, load(p3 + k + kLanes), sums[7]);
   }
   for (size_t i = 0; i < kSums; ++i) store(c + i * kLanes, sums[i]);
+}
+
+// The same for one panel, which may be the last and end early.
+void row_by_panel(const Product& p, size_t first, const float* a, float* c) {
+  const size_t width = std::min(kPanel, p.columns - first);
+  float edge[kPanel];
+  float* to = width == kPanel ? c : edge;
+  if (p.start == Start::result && width < kPanel) copy_rows(1, width, c, 0, edge, 0);
+  const float* from = p.start == Start::bias ? p.bias + first : to;
+  Vec left = p.start == Start::zero ? splat(0.0F) : load(from);
+  Vec right = p.start == Start::zero ? splat(0.0F) : load(from + kLanes);
+  const float* b = p.panels + first / kPanel * p.panel_stride;
+  for (size_t k = 0; k < p.depth; ++k, b += kPanel) {
+    const Vec a_k = splat(a[k]);
+    left = madd(a_k, load(b), left);
+    right = madd(a_k, load(b + kLanes), right);
+  }
+  store(to, left);
+  store(to + kLanes, right);
+  if (width < kPanel) copy_rows(1, width, edge, 0, c, 0);
 }
 
 // to[k · stride + r] = factor · row[r][k] for up to four rows. Always four floats are written, so that with fewer rows
@@ -212,6 +232,8 @@ void append_rows(const float* b, size_t stride, size_t first, size_t rows, size_
 }
 
 void pack_rows(size_t rows, size_t depth, const float* const* row, float factor, float* to) {
+  if (rows == 1) return pack_four(rows, depth, row, factor, to, rows);
+  factor = -factor;
   if (rows <= kLanes) return pack_four(rows, depth, row, factor, to, rows);
   // Rows 4 and 5 first: what is written past them falls on rows 0 … 3 of the next k.
   pack_four(rows - kLanes, depth, row + kLanes, factor, to + kLanes, rows);
@@ -220,24 +242,21 @@ void pack_rows(size_t rows, size_t depth, const float* const* row, float factor,
 
 void multiply_tiles(const Product& product, size_t rows, const float* a, float* c) {
   if (rows == 0) return;
+  if (rows == 1) return multiply_row(product, a, c);
   // As evenly as for_each_tile deals them: first the higher tiles, then the others.
   const size_t tiles = tile_count(rows);
   const size_t height = rows / tiles;
   const size_t higher = rows % tiles;
-  if (higher > 0) kTiles[height](product, higher, a, c);
+  if (higher > 0) kTiles[height - 1](product, higher, a, c);
   const size_t done = higher * (height + 1);
-  kTiles[height - 1](product, tiles - higher, a + done * product.depth, c + done * product.c_stride);
+  kTiles[height - 2](product, tiles - higher, a + done * product.depth, c + done * product.c_stride);
 }
 
 void multiply_row(const Product& p, const float* a, float* c) {
   constexpr size_t kStep = kRowPanels * kPanel;
-  const size_t whole = p.columns / kStep * kStep;
-  for (size_t n = 0; n < whole; n += kStep) row_by_panels(p, n, a, c + n);
-  Product rest = p;
-  rest.panels += whole / kPanel * p.panel_stride;
-  rest.bias += whole;
-  rest.columns -= whole;
-  kTiles[0](rest, 1, a, c + whole);
+  size_t n = 0;
+  for (; n + kStep <= p.columns; n += kStep) row_by_panels(p, n, a, c + n);
+  for (; n < p.columns; n += kPanel) row_by_panel(p, n, a, c + n);
 }
 
 uint64_t multiply_scratch(uint64_t rows, uint64_t depth) {

@@ -2,7 +2,7 @@
 //
 //   Packed B     [ceil(N / 8)][K][8]: panels of 8 columns, so that a step over k reads 8 floats in a row; columns
 //                past N are 0. A head or a block of rows of B is a pointer into it and the same panel stride.
-//   Packed A     [tiles][K][rows of the tile]: a step over k reads the tile's rows side by side. Without fused
+//   Packed A     −A as [tiles][K][rows of the tile]: a step over k reads the tile's rows side by side. Without fused
 //                multiply-adds this is 8–15 % faster than reading rows where they lie.
 //   Row tile     1 … kTileRows rows of A by one panel, all sums in registers (6×8 or 4×8: 12 or 8 accumulators).
 //   Order        panel outside, row tile inside: a panel (K · 32 bytes) stays in the first-level cache.
@@ -53,7 +53,8 @@ enum class Start { zero, bias, result };
 /// Floats that pack_rows writes to, the last few of which are only written over: 4 more than it packs.
 constexpr uint64_t packed_tile_floats(uint64_t rows, uint64_t depth) { return rows * depth + 4; }
 
-/// to[k · rows + r] = factor · row[r][k] for k < depth, r < rows ≤ kTileRows.
+/// to[k · rows + r] = −factor · row[r][k] for k < depth, r < rows ≤ kTileRows: packed rows stand with their sign
+/// turned, see multiply_tiles. A row alone is packed as it is, to[k] = factor · row[0][k].
 void pack_rows(size_t rows, size_t depth, const float* const* row, float factor, float* to);
 
 /// B of a product, and where its sums start from. Members that a product does not use keep their defaults.
@@ -67,8 +68,10 @@ struct Product {
   size_t c_stride = 0;          // floats from one row of C to the next
 };
 
-/// C [rows, N] = start + packed A · packed B. A is packed tile by tile as for_each_tile deals the rows out.
-/// Writes exactly rows × N floats.
+/// C [rows, N] = start + A · packed B. A is packed tile by tile as for_each_tile deals the rows out.
+/// Writes exactly rows × N floats. Products are subtracted from the sums: x − (−y) is x + y to the last bit, and a
+/// subtraction, whose operands no compiler can exchange, keeps the sum first, where V8 needs no other register for it
+/// (4 % without fused multiply-adds).
 void multiply_tiles(const Product& product, size_t rows, const float* a, float* c);
 
 /// The same for one row, which is packed as it is: four panels at a time, because a row alone is bound by how fast B

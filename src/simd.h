@@ -61,9 +61,20 @@ inline Vec madd(Vec a, Vec b, Vec c) {
 #if defined(__wasm_relaxed_simd__)
   return wasm_f32x4_relaxed_madd(a, b, c);
 #elif defined(__wasm__)
-  return wasm_f32x4_add(c, wasm_f32x4_mul(a, b));
+  return wasm_f32x4_add(wasm_f32x4_mul(a, b), c);
 #else
   return a * b + c;
+#endif
+}
+
+/// c − a·b, rounded like madd.
+inline Vec subtract_product(Vec a, Vec b, Vec c) {
+#if defined(__wasm_relaxed_simd__)
+  return wasm_f32x4_relaxed_nmadd(a, b, c);
+#elif defined(__wasm__)
+  return wasm_f32x4_sub(c, wasm_f32x4_mul(a, b));
+#else
+  return c - a * b;
 #endif
 }
 

@@ -190,30 +190,35 @@ void packed_rows_lie_side_by_side() {
       pack_rows(rows, depth, row, 0.5F, packed.data());
       CHECK(packed.intact());
       for (size_t k = 0; k < depth; ++k) {
-        for (size_t r = 0; r < rows; ++r) CHECK(packed.data()[k * rows + r] == 0.5F * row[r][k]);
+        for (size_t r = 0; r < rows; ++r) CHECK(packed.data()[k * rows + r] == (rows == 1 ? 0.5F : -0.5F) * row[r][k]);
       }
     }
   }
 }
 
-void a_row_alone_equals_its_tiles() {
+void a_row_alone_equals_a_row_of_a_tile() {
   check::Random random(7);
   constexpr size_t kDepth = 19;
   for (const size_t columns : kSizes) {
-    const std::vector<float> a = random.values(kDepth);
+    const std::vector<float> a = random.values(2 * kDepth);
     const std::vector<float> b = random.values(kDepth * columns);
     const std::vector<float> bias = random.values(padded_columns(columns));
     std::vector<float> packed(packed_floats(kDepth, columns));
     pack_in_out(b.data(), columns, kDepth, columns, packed.data());
+    const float* rows[] = {a.data(), a.data() + kDepth};
+    std::vector<float> packed_a(static_cast<size_t>(packed_tile_floats(2, kDepth)));
+    pack_rows(2, kDepth, rows, 1.0F, packed_a.data());
     for (const Start start : {Start::zero, Start::bias, Start::result}) {
-      const std::vector<float> before = random.values(columns);
-      check::Guarded whole(columns);
-      std::copy(before.begin(), before.end(), whole.data());
-      std::vector<float> tiles = before;
+      const std::vector<float> before = random.values(2 * columns);
+      std::vector<float> tile = before;
       const Product product{kDepth, columns, packed.data(), kDepth * kPanel, start, bias.data(), columns};
-      multiply_row(product, a.data(), whole.data());
-      multiply_tiles(product, 1, a.data(), tiles.data());
-      CHECK(whole.intact() && std::equal(tiles.begin(), tiles.end(), whole.data()));
+      multiply_tiles(product, 2, packed_a.data(), tile.data());
+      for (size_t r = 0; r < 2; ++r) {
+        check::Guarded alone(columns);
+        std::copy_n(before.data() + r * columns, columns, alone.data());
+        multiply_row(product, rows[r], alone.data());
+        CHECK(alone.intact() && std::equal(alone.data(), alone.data() + columns, tile.data() + r * columns));
+      }
     }
   }
 }
@@ -324,7 +329,7 @@ int main() {
   rows_do_not_depend_on_their_neighbours();
   short_rows_end_where_they_end();
   packed_rows_lie_side_by_side();
-  a_row_alone_equals_its_tiles();
+  a_row_alone_equals_a_row_of_a_tile();
   appending_equals_packing_at_once();
   rotary_matches_reference();
   return check::report("kernels");
