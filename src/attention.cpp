@@ -126,14 +126,13 @@ class QueryBlock {
   /// Pass 1: scale · Q · Kᵀ, panel outside and tile inside, leaving out what no row of a tile can see.
   void score_products(size_t begin, size_t end) {
     const size_t panel_stride = p_.key_values->key_panel_stride();
-    if (rows_ == 1) {
+    if (tile_count_ == 1) {  // few rows: decoding reads all keys in one go
       const size_t from = every_score_ ? begin : std::max(tiles_[0].keys.begin / kPanel * kPanel, begin);
       const size_t to = every_score_ ? end : std::min(tiles_[0].keys.end, end);
-      if (from < to) {
-        multiply_row({p_.head_dim, to - from, keys_ + from / kPanel * panel_stride, panel_stride}, areas_.query,
-                     scores_ + (from - begin));
-      }
-      return;
+      if (from >= to) return;
+      const Product product{p_.head_dim, to - from,    keys_ + from / kPanel * panel_stride, panel_stride, Start::zero,
+                            nullptr,     score_stride_};
+      return multiply_tiles(product, rows_, areas_.query, scores_ + (from - begin));
     }
     for (size_t j = begin; j < end; j += kPanel) {
       const Product product{
