@@ -50,7 +50,8 @@ export function serve(folder, { port = 0, basePath = "/", csp, headers = {} } = 
   /** @type {string[]} */
   const requests = [];
   const server = createServer((request, response) => {
-    const path = new URL(request.url ?? "/", "http://localhost").pathname;
+    // Not new URL(request.url, base): "//" would be read as an address without a host, and refused by an exception.
+    const path = new URL(`http://localhost${request.url ?? "/"}`).pathname;
     requests.push(path);
     response.setHeader("Cache-Control", "no-cache");
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
