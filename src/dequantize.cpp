@@ -6,14 +6,24 @@
 #include <cstring>
 
 #include "simd.h"
+#include "simd_bytes.h"
 
 namespace headscope {
 namespace {
 
+using namespace simd;
+
 constexpr size_t kSmallBlock = 32;
 constexpr size_t kSuperBlock = 256;
 
-float read_half(const uint8_t* from) { return half_to_float(static_cast<uint16_t>(from[0] | from[1] << 8)); }
+// Of each byte of a word: where six-bit scales of the K types lie in parts.
+constexpr uint32_t kFourBits = 0x0F0F0F0FU;
+constexpr uint32_t kUpperBits = 0x30303030U;
+
+// Out of line what runs once in a few hundred values: inlined everywhere, these were a kilobyte of gzipped wasm.
+[[gnu::noinline]] float read_half(const uint8_t* from) {
+  return half_to_float(static_cast<uint16_t>(from[0] | from[1] << 8));
+}
 
 uint32_t read_u32(const uint8_t* from) {
   uint32_t x;
@@ -21,212 +31,151 @@ uint32_t read_u32(const uint8_t* from) {
   return x;
 }
 
-/// to[i] = d · q[i], n a multiple of 16.
-void scale_values(const int8_t* q, size_t n, float d, float* to) {
-  using namespace simd;
-  const Vec scale = splat(d);
-  for (size_t i = 0; i < n; i += 4 * kLanes) {
-    Vec values[4];
-    widen_int8(q + i, values);
-    for (size_t part = 0; part < 4; ++part) store(to + i + part * kLanes, scale * values[part]);
+/// The n halves at `from`, `stride` bytes apart, times `sign`, as floats, each for a pair of groups.
+[[gnu::noinline]] void pairs_of_halves(const uint8_t* from, size_t stride, size_t n, float sign, float* to) {
+  for (; n > 0; n -= std::min(n, kLanes), from += kLanes * stride, to += 2 * kLanes) {
+    const uint8_t* second = from + (n > 1 ? stride : 0);
+    const uint8_t* third = second + (n > 2 ? stride : 0);
+    const uint8_t* fourth = third + (n > 3 ? stride : 0);
+    store_pairs(to, splat(sign) * load_halves(from, second, third, fourth));
   }
 }
 
-/// to[i] = d · q[i] − m, n a multiple of 16. Two roundings, never fused: exactness needs them.
-void scale_and_shift_values(const int8_t* q, size_t n, float d, float m, float* to) {
-  using namespace simd;
-  const Vec scale = splat(d);
-  const Vec shift = splat(m);
-  for (size_t i = 0; i < n; i += 4 * kLanes) {
-    Vec values[4];
-    widen_int8(q + i, values);
-    for (size_t part = 0; part < 4; ++part) store(to + i + part * kLanes, scale * values[part] - shift);
+/// 16 small integers times d.
+[[gnu::noinline]] void scale_integers(float d, Bytes x, float* to) {
+  Vec wide[4];
+  widen(x, wide);
+  for (size_t i = 0; i < 4; ++i) store(to + i * kLanes, splat(d) * (wide[i] * constant<kWidened>()));
+}
+
+// The blocks of 32: half d, in the _1 types half m, in the Q5 types 32 fifth bits, then 16 bytes whose low nibbles are
+// values 0 … 15 and whose high ones are 16 … 31.
+//   Q4_0  d · (q − 8)      Q4_1  d · q + m      Q5_0  d · (q − 16)      Q5_1  d · q + m
+void small_blocks(TensorType type, const uint8_t* block, size_t n, Parts& parts) {
+  const bool minimum = has_minimum(type);
+  const bool five = type == TensorType::q5_0 || type == TensorType::q5_1;
+  const size_t stride = block_bytes(type);
+  pairs_of_halves(block, stride, n / kSmallBlock, 1.0F, parts.scale);
+  if (minimum) pairs_of_halves(block + 2, stride, n / kSmallBlock, -1.0F, parts.minimum);
+  const Bytes fifteen = constant_byte<15>();
+  const Bytes sixteen = constant_byte<16>();
+  const Bytes one_bit = one_bit_each();
+  const Bytes offset = minimum ? constant_byte<0>() : five ? sixteen : constant_byte<8>();
+  for (int8_t *q = parts.bytes, *end = q + n; q < end; q += kSmallBlock, block += stride) {
+    const Bytes nibbles = load_bytes(block + stride - 16);
+    Bytes low = nibbles & fifteen;
+    Bytes high = bits(nibbles, 4, fifteen);
+    if (five) {
+      const uint32_t fifth = read_u32(block + stride - 20);
+      low = low | spread_bits(fifth, one_bit, sixteen);
+      high = high | spread_bits(fifth >> 16, one_bit, sixteen);
+    }
+    store_bytes(q, low - offset);
+    store_bytes(q + 16, high - offset);
   }
-}
-
-void f16_row(const uint8_t* from, size_t n, float* to) {
-  for (size_t i = 0; i < n; ++i) to[i] = read_half(from + 2 * i);
-}
-
-void bf16_row(const uint8_t* from, size_t n, float* to) {
-  for (size_t i = 0; i < n; ++i) {
-    to[i] = std::bit_cast<float>(static_cast<uint32_t>(from[2 * i] | from[2 * i + 1] << 8) << 16);
-  }
-}
-
-// Q4_0: half d, 16 bytes; low nibbles are values 0 … 15, high ones 16 … 31; x = d · (q − 8).
-void q4_0_block(const uint8_t* block, float* to) {
-  int8_t q[kSmallBlock];
-  for (size_t i = 0; i < 16; ++i) {
-    q[i] = static_cast<int8_t>((block[2 + i] & 15) - 8);
-    q[i + 16] = static_cast<int8_t>((block[2 + i] >> 4) - 8);
-  }
-  scale_values(q, kSmallBlock, read_half(block), to);
-}
-
-// Q4_1: half d, half m, 16 bytes; x = d · q + m.
-void q4_1_block(const uint8_t* block, float* to) {
-  int8_t q[kSmallBlock];
-  for (size_t i = 0; i < 16; ++i) {
-    q[i] = static_cast<int8_t>(block[4 + i] & 15);
-    q[i + 16] = static_cast<int8_t>(block[4 + i] >> 4);
-  }
-  scale_and_shift_values(q, kSmallBlock, read_half(block), -read_half(block + 2), to);
-}
-
-/// Five-bit values: four bits as in Q4, the fifth of value i is bit i of `high`.
-void five_bits(const uint8_t* nibbles, uint32_t high, int offset, int8_t* q) {
-  for (size_t i = 0; i < 16; ++i) {
-    const int low_fifth = static_cast<int>(high >> i & 1) << 4;
-    const int high_fifth = static_cast<int>(high >> (i + 16) & 1) << 4;
-    q[i] = static_cast<int8_t>(((nibbles[i] & 15) | low_fifth) - offset);
-    q[i + 16] = static_cast<int8_t>(((nibbles[i] >> 4) | high_fifth) - offset);
-  }
-}
-
-// Q5_0: half d, 32 fifth bits, 16 bytes; x = d · (q − 16).
-void q5_0_block(const uint8_t* block, float* to) {
-  int8_t q[kSmallBlock];
-  five_bits(block + 6, read_u32(block + 2), 16, q);
-  scale_values(q, kSmallBlock, read_half(block), to);
-}
-
-// Q5_1: half d, half m, 32 fifth bits, 16 bytes; x = d · q + m.
-void q5_1_block(const uint8_t* block, float* to) {
-  int8_t q[kSmallBlock];
-  five_bits(block + 8, read_u32(block + 4), 0, q);
-  scale_and_shift_values(q, kSmallBlock, read_half(block), -read_half(block + 2), to);
 }
 
 // Q8_0: half d, 32 signed bytes; x = d · q.
-void q8_0_block(const uint8_t* block, float* to) {
-  scale_values(reinterpret_cast<const int8_t*>(block + 2), kSmallBlock, read_half(block), to);
+void q8_0_blocks(const uint8_t* block, size_t n, Parts& parts) {
+  pairs_of_halves(block, 34, n / kSmallBlock, 1.0F, parts.scale);
+  parts.q = reinterpret_cast<const int8_t*>(block + 2);
+  parts.stride = 34;
 }
 
 // Q2_K: 16 bytes of 4-bit scales and minima, 64 bytes of 2-bit values, half d, half dmin.
 // Sixteen groups of 16: x = (d · scale) · q − (dmin · minimum).
-void q2_k_block(const uint8_t* block, float* to) {
-  const uint8_t* scales = block;
-  const uint8_t* values = block + 16;
-  const float d = read_half(block + 80);
-  const float dmin = read_half(block + 82);
-  for (size_t half = 0; half < 2; ++half, values += 32) {
-    for (int shift = 0; shift < 8; shift += 2) {
-      for (size_t part = 0; part < 2; ++part, ++scales, to += 16) {
-        int8_t q[16];
-        for (size_t i = 0; i < 16; ++i) q[i] = static_cast<int8_t>(values[16 * part + i] >> shift & 3);
-        scale_and_shift_values(q, 16, d * static_cast<float>(*scales & 15), dmin * static_cast<float>(*scales >> 4),
-                               to);
-      }
-    }
+void q2_k_block(const uint8_t* block, Parts& parts) {
+  const Bytes both = load_bytes(block);
+  scale_integers(read_half(block + 80), both & constant_byte<15>(), parts.scale);
+  scale_integers(read_half(block + 82), bits(both, 4, constant_byte<15>()), parts.minimum);
+  const Bytes three = constant_byte<3>();
+  for (size_t i = 0; i < 64; i += 16) {
+    const Bytes values = load_bytes(block + 16 + i);
+    int8_t* q = parts.bytes + i / 32 * 128 + i % 32;
+    store_bytes(q, values & three);
+    store_bytes(q + 32, bits(values, 2, three));
+    store_bytes(q + 64, bits(values, 4, three));
+    store_bytes(q + 96, bits(values, 6, three));
   }
 }
 
 // Q3_K: 32 bytes of high bits, 64 bytes of low two bits, 12 bytes of sixteen 6-bit scales, half d.
 // x = (d · (scale − 32)) · q, q = low bits − 4 where the high bit is 0.
-void q3_k_block(const uint8_t* block, float* to) {
-  const uint8_t* high = block;
-  const uint8_t* values = block + 32;
-  const uint8_t* packed = block + 96;
-  const float d = read_half(block + 108);
-  int scales[16];
-  for (int i = 0; i < 16; ++i) {
-    // Low four bits: bytes 0 … 7, low nibbles for scales 0 … 7, high ones for 8 … 15. Upper two: bytes 8 … 11.
-    const int low = i < 8 ? packed[i] & 15 : packed[i - 8] >> 4;
-    const int upper = packed[8 + i % 4] >> (2 * (i / 4)) & 3;
-    scales[i] = (low | upper << 4) - 32;
+void q3_k_block(const uint8_t* block, Parts& parts) {
+  // Low four bits: bytes 0 … 7, low nibbles for scales 0 … 7, high ones for 8 … 15. Upper two: bytes 8 … 11.
+  const uint32_t s = read_u32(block + 96);
+  const uint32_t t = read_u32(block + 100);
+  const uint32_t upper = read_u32(block + 104);
+  const Bytes scales =
+      make_bytes((s & kFourBits) | (upper << 4 & kUpperBits), (t & kFourBits) | (upper << 2 & kUpperBits),
+                 (s >> 4 & kFourBits) | (upper & kUpperBits), (t >> 4 & kFourBits) | (upper >> 2 & kUpperBits));
+  scale_integers(read_half(block + 108), scales - constant_byte<32>(), parts.scale);
+  const Bytes three = constant_byte<3>();
+  const Bytes four = constant_byte<4>();
+  for (size_t i = 0; i < 64; i += 16) {
+    const Bytes values = load_bytes(block + 32 + i);
+    const Bytes high = bits(load_bytes(block + i % 32), static_cast<unsigned>(i / 32 * 4), constant_byte<15>());
+    int8_t* q = parts.bytes + i / 32 * 128 + i % 32;
+    store_bytes(q, ((values & three) | bits_up(high, 2, four)) - four);
+    store_bytes(q + 32, (bits(values, 2, three) | bits_up(high, 1, four)) - four);
+    store_bytes(q + 64, (bits(values, 4, three) | (high & four)) - four);
+    store_bytes(q + 96, (bits(values, 6, three) | bits(high, 1, four)) - four);
   }
-  int group = 0;
-  for (int half = 0; half < 2; ++half, values += 32) {
-    for (int step = 0; step < 4; ++step) {
-      const int bit = 4 * half + step;
-      for (size_t part = 0; part < 2; ++part, ++group, to += 16) {
-        int8_t q[16];
-        for (size_t i = 0; i < 16; ++i) {
-          const int low = values[16 * part + i] >> (2 * step) & 3;
-          q[i] = static_cast<int8_t>(low - ((high[16 * part + i] >> bit & 1) != 0 ? 0 : 4));
-        }
-        scale_values(q, 16, d * static_cast<float>(scales[group]), to);
-      }
+}
+
+// Q4_K and Q5_K: half d, half dmin, 12 bytes of scales and minima (six bits each), in Q5_K 32 bytes whose bit p is the
+// fifth bit of pair p, 128 bytes of nibbles. Eight groups of 32: x = (d · scale) · q − (dmin · minimum).
+void nibble_k_block(const uint8_t* block, bool five, Parts& parts) {
+  // Four bytes at a time: s and m are the six bits of the first four scales and minima, with the upper two bits of the
+  // last four above them; t holds the lower four bits of those.
+  const uint32_t s = read_u32(block + 4);
+  const uint32_t m = read_u32(block + 8);
+  const uint32_t t = read_u32(block + 12);
+  constexpr uint32_t kSixBits = 0x3F3F3F3FU;
+  const Bytes sixes = make_bytes(s & kSixBits, (t & kFourBits) | (s >> 2 & kUpperBits), m & kSixBits,
+                                 (t >> 4 & kFourBits) | (m >> 2 & kUpperBits));
+  Vec wide[4];
+  widen(sixes, wide);
+  const Vec d = splat(read_half(block));
+  const Vec dmin = splat(read_half(block + 2));
+  for (size_t half = 0; half < 2; ++half) {
+    store_pairs(parts.scale + 8 * half, d * (wide[half] * constant<kWidened>()));
+    store_pairs(parts.minimum + 8 * half, dmin * (wide[2 + half] * constant<kWidened>()));
+  }
+  const uint8_t* nibbles = block + (five ? 48 : 16);
+  const Bytes fifteen = constant_byte<15>();
+  const Bytes sixteen = constant_byte<16>();
+  for (size_t i = 0; i < 128; i += 16) {
+    const Bytes both = load_bytes(nibbles + i);
+    Bytes low = both & fifteen;
+    Bytes high = bits(both, 4, fifteen);
+    if (five) {
+      const Bytes fifths = bits(load_bytes(block + 16 + i % 32), static_cast<unsigned>(i / 32 * 2), constant_byte<3>());
+      low = low | bits_up(fifths, 4, sixteen);
+      high = high | bits_up(fifths, 3, sixteen);
     }
+    int8_t* q = parts.bytes + i / 32 * 64 + i % 32;
+    store_bytes(q, low);
+    store_bytes(q + 32, high);
   }
 }
-
-/// Scale and minimum j (0 … 7) of Q4_K and Q5_K: six bits each in 12 bytes.
-void scale_and_minimum(const uint8_t* packed, size_t j, uint8_t& scale, uint8_t& minimum) {
-  if (j < 4) {
-    scale = packed[j] & 63;
-    minimum = packed[j + 4] & 63;
-  } else {
-    scale = static_cast<uint8_t>((packed[j + 4] & 15) | packed[j - 4] >> 6 << 4);
-    minimum = static_cast<uint8_t>(packed[j + 4] >> 4 | packed[j] >> 6 << 4);
-  }
-}
-
-/// The part that Q4_K and Q5_K share: eight groups of 32, x = (d · scale) · q − (dmin · minimum). `fifth` is null or
-/// 32 bytes whose bit g is the fifth bit of group g.
-void k_groups(const uint8_t* block, const uint8_t* fifth, const uint8_t* nibbles, float* to) {
-  const float d = read_half(block);
-  const float dmin = read_half(block + 2);
-  for (size_t g = 0; g < 8; ++g, to += 32) {
-    uint8_t scale;
-    uint8_t minimum;
-    scale_and_minimum(block + 4, g, scale, minimum);
-    const uint8_t* from = nibbles + g / 2 * 32;
-    const unsigned shift = g % 2 == 0 ? 0 : 4;
-    int8_t q[32];
-    for (size_t i = 0; i < 32; ++i) q[i] = static_cast<int8_t>(from[i] >> shift & 15);
-    if (fifth != nullptr) {
-      for (size_t i = 0; i < 32; ++i) q[i] = static_cast<int8_t>(q[i] | (fifth[i] >> g & 1) << 4);
-    }
-    scale_and_shift_values(q, 32, d * static_cast<float>(scale), dmin * static_cast<float>(minimum), to);
-  }
-}
-
-// Q4_K: half d, half dmin, 12 bytes of scales and minima, 128 bytes of nibbles.
-void q4_k_block(const uint8_t* block, float* to) { k_groups(block, nullptr, block + 16, to); }
-
-// Q5_K: the same with 32 bytes of fifth bits before the nibbles.
-void q5_k_block(const uint8_t* block, float* to) { k_groups(block, block + 16, block + 48, to); }
 
 // Q6_K: 128 bytes of low nibbles, 64 bytes of high two bits, sixteen signed scales, half d.
 // x = (d · scale) · (q − 32).
-void q6_k_block(const uint8_t* block, float* to) {
-  const uint8_t* low = block;
-  const uint8_t* high = block + 128;
-  const auto* scales = reinterpret_cast<const int8_t*>(block + 192);
-  const float d = read_half(block + 208);
-  for (size_t half = 0; half < 2; ++half, low += 64, high += 32) {
-    for (size_t quarter = 0; quarter < 4; ++quarter) {
-      const uint8_t* nibbles = low + quarter % 2 * 32;
-      const unsigned nibble_shift = quarter < 2 ? 0 : 4;
-      for (size_t part = 0; part < 2; ++part, ++scales, to += 16) {
-        int8_t q[16];
-        for (size_t i = 0; i < 16; ++i) {
-          const size_t at = 16 * part + i;
-          q[i] = static_cast<int8_t>(((nibbles[at] >> nibble_shift & 15) | (high[at] >> (2 * quarter) & 3) << 4) - 32);
-        }
-        scale_values(q, 16, d * static_cast<float>(*scales), to);
-      }
-    }
-  }
-}
-
-using BlockDecoder = void (*)(const uint8_t* block, float* to);
-
-BlockDecoder decoder_of(TensorType type) {
-  switch (type) {
-    case TensorType::q4_0: return q4_0_block;
-    case TensorType::q4_1: return q4_1_block;
-    case TensorType::q5_0: return q5_0_block;
-    case TensorType::q5_1: return q5_1_block;
-    case TensorType::q8_0: return q8_0_block;
-    case TensorType::q2_k: return q2_k_block;
-    case TensorType::q3_k: return q3_k_block;
-    case TensorType::q4_k: return q4_k_block;
-    case TensorType::q5_k: return q5_k_block;
-    case TensorType::q6_k: return q6_k_block;
-    default: return nullptr;
+void q6_k_block(const uint8_t* block, Parts& parts) {
+  scale_integers(read_half(block + 208), load_bytes(block + 192), parts.scale);
+  const Bytes fifteen = constant_byte<15>();
+  const Bytes offset = constant_byte<32>();
+  const Bytes upper = constant_byte<48>();
+  for (size_t i = 0; i < 64; i += 16) {
+    const Bytes first = load_bytes(block + i / 32 * 64 + i % 32);
+    const Bytes second = load_bytes(block + i / 32 * 64 + 32 + i % 32);
+    const Bytes high = load_bytes(block + 128 + i);
+    int8_t* q = parts.bytes + i / 32 * 128 + i % 32;
+    store_bytes(q, ((first & fifteen) | bits_up(high, 4, upper)) - offset);
+    store_bytes(q + 32, ((second & fifteen) | bits_up(high, 2, upper)) - offset);
+    store_bytes(q + 64, (bits(first, 4, fifteen) | (high & upper)) - offset);
+    store_bytes(q + 96, (bits(second, 4, fifteen) | bits(high, 2, upper)) - offset);
   }
 }
 
@@ -295,18 +244,60 @@ size_t block_bytes(TensorType type) {
 
 size_t stored_bytes(TensorType type, size_t n) { return n / block_values(type) * block_bytes(type); }
 
+bool has_minimum(TensorType type) {
+  return type == TensorType::q4_1 || type == TensorType::q5_1 || type == TensorType::q2_k || type == TensorType::q4_k ||
+         type == TensorType::q5_k;
+}
+
+void take_apart(TensorType type, const void* from, size_t n, Parts& parts) {
+  const auto* block = static_cast<const uint8_t*>(from);
+  parts.q = parts.bytes;
+  parts.stride = kSmallBlock;
+  switch (type) {
+    case TensorType::q8_0: return q8_0_blocks(block, n, parts);
+    case TensorType::q2_k: return q2_k_block(block, parts);
+    case TensorType::q3_k: return q3_k_block(block, parts);
+    case TensorType::q4_k: return nibble_k_block(block, false, parts);
+    case TensorType::q5_k: return nibble_k_block(block, true, parts);
+    case TensorType::q6_k: return q6_k_block(block, parts);
+    default: return small_blocks(type, block, n, parts);
+  }
+}
+
 void dequantize(TensorType type, const void* from, size_t n, float* to) {
   const auto* bytes = static_cast<const uint8_t*>(from);
   if (type == TensorType::f32) {
     std::memcpy(to, bytes, n * sizeof(float));
     return;
   }
-  if (type == TensorType::f16) return f16_row(bytes, n, to);
-  if (type == TensorType::bf16) return bf16_row(bytes, n, to);
-  const BlockDecoder decode = decoder_of(type);
-  const size_t values = block_values(type);
-  const size_t stride = block_bytes(type);
-  for (size_t i = 0; i < n; i += values, bytes += stride) decode(bytes, to + i);
+  if (block_values(type) == 1) {
+    size_t i = 0;
+    if (type == TensorType::f16) {
+      for (; i + kLanes <= n; i += kLanes) store(to + i, load_halves(bytes + 2 * i));
+      for (; i < n; ++i) to[i] = read_half(bytes + 2 * i);
+    } else {
+      for (; i + kLanes <= n; i += kLanes) store(to + i, load_brain_halves(bytes + 2 * i));
+      for (; i < n; ++i) {
+        to[i] = std::bit_cast<float>(static_cast<uint32_t>(bytes[2 * i] | bytes[2 * i + 1] << 8) << 16);
+      }
+    }
+    return;
+  }
+  const bool shifted = has_minimum(type);
+  Parts parts;
+  for (size_t i = 0; i < n; i += Parts::kValues) {
+    const size_t count = std::min(Parts::kValues, n - i);
+    take_apart(type, bytes + stored_bytes(type, i), count, parts);
+    for (size_t g = 0; g < count / Parts::kGroup; ++g) {
+      const Vec scale = splat(parts.scale[g] * kWidened);
+      const Vec minimum = splat(shifted ? parts.minimum[g] : 0.0F);
+      Vec q[4];
+      widen(load_bytes(parts.group(g)), q);
+      // Two roundings, never fused: exactness needs them.
+      float* group = to + i + g * Parts::kGroup;
+      for (size_t part = 0; part < 4; ++part) store(group + part * kLanes, scale * q[part] - minimum);
+    }
+  }
 }
 
 float half_to_float(uint16_t half) {

@@ -37,6 +37,27 @@ size_t stored_bytes(TensorType type, size_t n);
 /// to[0 … n) = the n values stored at `from`; n is a multiple of block_values(type). `from` needs no alignment.
 void dequantize(TensorType type, const void* from, size_t n, float* to);
 
+/// A run of quantised values taken apart, whatever the type: value i is scale[i / 16] · byte(i) − minimum[i / 16], with
+/// one rounding for the product and one for the difference, as the formats demand.
+struct Parts {
+  static constexpr size_t kValues = 256;
+  static constexpr size_t kGroup = 16;
+  const int8_t* q;  // 32 bytes, and the next 32 `stride` bytes further on: where they were stored, or in `bytes`
+  size_t stride;
+  alignas(16) float scale[kValues / kGroup];
+  alignas(16) float minimum[kValues / kGroup];  // only where has_minimum; else taken for 0
+  alignas(16) int8_t bytes[kValues];
+
+  /// The 16 bytes of a group.
+  [[nodiscard]] const int8_t* group(size_t g) const { return q + g / 2 * stride + g % 2 * kGroup; }
+};
+
+/// Whether a type has a minimum beside the scale (Q4_1, Q5_1, Q2_K, Q4_K, Q5_K).
+bool has_minimum(TensorType type);
+
+/// Takes the first n ≤ 256 values at `from` apart; n is a multiple of block_values(type), which is more than 1.
+void take_apart(TensorType type, const void* from, size_t n, Parts& parts);
+
 /// IEEE half precision to float, exact for every bit pattern (subnormals, −0, infinities; NaN stays NaN).
 float half_to_float(uint16_t half);
 /// The nearest half, ties to even; beyond ±65504 an infinity.

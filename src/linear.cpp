@@ -4,7 +4,9 @@
 #include <cstring>
 #include <utility>
 
+#include "blocks.h"
 #include "matmul.h"
+#include "stored_product.h"
 
 namespace headscope {
 
@@ -74,14 +76,16 @@ Status Linear::keep(WeightLayout layout, TensorType type, const void* data, size
 
 uint64_t Linear::scratch(uint64_t rows, Numerics numerics) const {
   if (packed_) return Workspace::need(multiply_scratch(rows, depth_));
-  // A panel, the eight columns as they are decoded, x packed, and x where it has to be rounded.
+  // A panel (or what one row needs, which is less), x packed, and x where it has to be rounded.
   const uint64_t rounded = numerics == Numerics::ggml ? saturating_product(rows, depth_) : 0;
-  return Workspace::need(2 * kPanel * uint64_t{depth_}) + packed_rows_floats(rows) + Workspace::need(rounded);
+  return panel_floats() + packed_rows_floats(rows) + Workspace::need(rounded);
 }
 
 uint64_t Linear::packed_rows_floats(uint64_t rows) const {
   return rows > 1 ? Workspace::need(packed_tile_floats(rows, depth_)) : 0;
 }
+
+uint64_t Linear::panel_floats() const { return Workspace::need(kPanel * uint64_t{depth_}); }
 
 void Linear::apply(size_t rows, const float* x, size_t x_stride, float* y, size_t y_stride, Numerics numerics,
                    float* scratch) const {
@@ -92,12 +96,27 @@ void Linear::apply(size_t rows, const float* x, size_t x_stride, float* y, size_
     return;
   }
   x = prepare(rows, x, x_stride, numerics, scratch);
+  if (rows == 1) return multiply_one(x, y, scratch);
   multiply_stored(rows, 0, depth_, x, x_stride, bias, y, y_stride, scratch);
+}
+
+void Linear::multiply_one(const float* x, float* y, float* scratch) const {
+  const auto* stored = weights_.as<const uint8_t>();
+  const float* bias = bias_.as<float>();
+  if (layout_ == WeightLayout::in_out) {
+    if (bias != nullptr)
+      std::copy_n(bias, columns_, y);
+    else
+      std::fill_n(y, columns_, 0.0F);
+    return add_stored_rows(type_, stored, depth_, columns_, x, y);
+  }
+  multiply_stored_row(type_, stored, stored_bytes(type_, depth_), columns_, depth_, x, scratch, y);
+  if (bias != nullptr) add_in_place(y, bias, columns_);
 }
 
 const float* Linear::prepare(size_t rows, const float* x, size_t& x_stride, Numerics numerics, float* scratch) const {
   if (packed_ || numerics != Numerics::ggml) return x;
-  float* rounded = scratch + Workspace::need(2 * kPanel * uint64_t{depth_}) + packed_rows_floats(rows);
+  float* rounded = scratch + panel_floats() + packed_rows_floats(rows);
   for (size_t r = 0; r < rows; ++r) {
     std::copy_n(x + r * x_stride, depth_, rounded + r * depth_);
     round_like_ggml(type_, rounded + r * depth_, depth_);
@@ -118,9 +137,7 @@ void Linear::apply_rows(size_t rows, size_t first, size_t count, const float* x,
 
 void Linear::multiply_stored(size_t rows, size_t first, size_t count, const float* x, size_t x_stride,
                              const float* bias, float* y, size_t y_stride, float* scratch) const {
-  float* panel = scratch;
-  float* values = scratch + kPanel * depth_;
-  float* packed = scratch + Workspace::need(2 * kPanel * uint64_t{depth_});
+  float* packed = scratch + panel_floats();
   if (rows > 1) {
     for_each_tile(rows, [&](size_t row, size_t tile_rows) {
       const float* from[kTileRows];
@@ -128,29 +145,27 @@ void Linear::multiply_stored(size_t rows, size_t first, size_t count, const floa
       pack_rows(tile_rows, count, from, 1.0F, packed + row * count);
     });
   }
+  // Whole blocks around the rows that are wanted.
+  const size_t block = layout_ == WeightLayout::out_in ? block_values(type_) : 1;
+  const size_t begin = first / block * block;
+  const size_t depth = (first + count + block - 1) / block * block - begin;
+  const float* panel = scratch + (first - begin) * kPanel;
   for (size_t n = 0; n < columns_; n += kPanel) {
     const size_t width = std::min(kPanel, columns_ - n);
-    decode_panel(n, width, values, panel);
-    const Product product{
-        count, width, panel + first * kPanel, 0, start_of(bias), bias != nullptr ? bias + n : nullptr, y_stride};
+    decode_panel(n, width, begin, depth, scratch);
+    const Product product{count, width, panel, 0, start_of(bias), bias != nullptr ? bias + n : nullptr, y_stride};
     multiply_tiles(product, rows, rows > 1 ? packed : x, y + n);
   }
 }
 
-void Linear::decode_panel(size_t column, size_t width, float* values, float* panel) const {
+void Linear::decode_panel(size_t column, size_t width, size_t first, size_t count, float* panel) const {
   const auto* stored = weights_.as<const uint8_t>();
   if (layout_ == WeightLayout::out_in) {
     const size_t row_bytes = stored_bytes(type_, depth_);
-    for (size_t n = 0; n < width; ++n) {
-      dequantize(type_, stored + (column + n) * row_bytes, depth_, values + n * depth_);
-    }
-    pack_out_in(values, depth_, depth_, width, panel);
+    pack_stored_columns(type_, stored + column * row_bytes, row_bytes, width, first, count, panel);
   } else {
-    const size_t value_bytes = block_bytes(type_);
-    for (size_t k = 0; k < depth_; ++k, panel += kPanel) {
-      dequantize(type_, stored + (k * columns_ + column) * value_bytes, width, panel);
-      std::fill(panel + width, panel + kPanel, 0.0F);
-    }
+    const size_t row_bytes = stored_bytes(type_, columns_);
+    pack_stored_rows(type_, stored + first * row_bytes + stored_bytes(type_, column), row_bytes, width, count, panel);
   }
 }
 

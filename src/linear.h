@@ -1,8 +1,9 @@
 // y = x · W + b with W kept in one of two forms:
 //
 //   packed   float32 panels (matmul.h): for weights that are used again and again
-//   stored   the bytes of a model file, quantised or not, decoded eight columns at a time while they are used: a
-//            model never stands in memory as float32, and a block that is used once is never packed whole
+//   stored   the bytes of a model file, quantised or not, decoded a panel at a time while they are used, or where
+//            they lie for a single row of x (stored_product.h): a model never stands in memory as float32, and a block
+//            that is used once is never packed whole
 #pragma once
 
 #include <cstddef>
@@ -68,7 +69,10 @@ class Linear {
  private:
   void multiply_stored(size_t rows, size_t first, size_t count, const float* x, size_t x_stride, const float* bias,
                        float* y, size_t y_stride, float* scratch) const;
-  void decode_panel(size_t column, size_t width, float* values, float* panel) const;
+  void multiply_one(const float* x, float* y, float* scratch) const;
+  /// Rows first … first + count − 1 of `width` columns as a panel.
+  void decode_panel(size_t column, size_t width, size_t first, size_t count, float* panel) const;
+  [[nodiscard]] uint64_t panel_floats() const;
   Status keep_bias(const float* bias);
   [[nodiscard]] uint64_t packed_rows_floats(uint64_t rows) const;
 

@@ -54,6 +54,24 @@ void halves_are_exact() {
   CHECK(std::isnan(half_to_float(float_to_half(std::numeric_limits<float>::quiet_NaN()))));
 }
 
+void rows_of_halves_are_exact() {
+  std::vector<uint16_t> halves(0x10000);
+  for (uint32_t half = 0; half < 0x10000; ++half) halves[half] = static_cast<uint16_t>(half);
+  for (const size_t n : {size_t{0x10000}, size_t{7}}) {
+    check::Guarded floats(n);
+    check::Guarded brain_floats(n);
+    dequantize(TensorType::f16, halves.data(), n, floats.data());
+    dequantize(TensorType::bf16, halves.data(), n, brain_floats.data());
+    CHECK(floats.intact() && brain_floats.intact());
+    for (uint32_t half = 0; half < n; ++half) {
+      const float expected = half_to_float(static_cast<uint16_t>(half));
+      const float x = floats.data()[half];
+      CHECK(std::isnan(expected) ? std::isnan(x) : std::bit_cast<uint32_t>(x) == std::bit_cast<uint32_t>(expected));
+      CHECK(std::bit_cast<uint32_t>(brain_floats.data()[half]) == half << 16);
+    }
+  }
+}
+
 float half_at(const uint8_t* from) { return half_to_float(static_cast<uint16_t>(from[0] + 256 * from[1])); }
 
 /// Value i of a block, from the format's definition, one value at a time.
@@ -157,11 +175,31 @@ void blocks_are_exact() {
   }
 }
 
+/// Few rows of x are multiplied with the blocks where they lie, in another order than panels are: equal within
+/// float32's roundings of the sum of the products' sizes. More rows give the very bits of decoded weights.
+void same_product(size_t rows, size_t depth, size_t columns, const float* x, const float* weights, const float* y,
+                  const std::vector<float>& expected) {
+  if (rows > 1) {
+    CHECK(std::memcmp(y, expected.data(), expected.size() * sizeof(float)) == 0);
+    return;
+  }
+  for (size_t r = 0; r < rows; ++r) {
+    for (size_t n = 0; n < columns; ++n) {
+      double size = 1.0;
+      for (size_t k = 0; k < depth; ++k) {
+        size += std::fabs(static_cast<double>(x[r * depth + k]) * static_cast<double>(weights[n * depth + k]));
+      }
+      check::close(y + r * columns + n, expected.data() + r * columns + n, 1, 4e-7 * size, "one row");
+    }
+  }
+}
+
 void stored_products_equal_decoded_ones() {
   check::Random random(12);
   for (const TensorType type : kTypes) {
-    const size_t depth = block_values(type) == 1 ? 37 : 2 * block_values(type);
-    for (const size_t columns : {size_t{1}, size_t{8}, size_t{19}}) {
+    // Not a whole number of chunks of 256, and of several.
+    const size_t depth = block_values(type) == 1 ? 293 : block_values(type) == 32 ? 544 : 768;
+    for (const size_t columns : {size_t{1}, size_t{4}, size_t{5}, size_t{8}, size_t{19}, size_t{150}}) {
       const std::vector<uint8_t> data = random_blocks(random, type, columns * depth / block_values(type));
       std::vector<float> decoded(columns * depth);
       dequantize(type, data.data(), decoded.size(), decoded.data());
@@ -171,51 +209,106 @@ void stored_products_equal_decoded_ones() {
       CHECK(stored.keep(WeightLayout::out_in, type, data.data(), stored_bytes(type, depth), depth, columns,
                         bias.data()) == Status::ok);
       CHECK(packed.pack(WeightLayout::out_in, {decoded.data(), depth}, depth, columns, bias.data()) == Status::ok);
-      for (const size_t rows : {size_t{1}, size_t{4}, size_t{7}}) {
+      for (const size_t rows : {size_t{1}, size_t{2}, size_t{3}, size_t{7}}) {
         const std::vector<float> x = random.values(rows * depth);
-        std::vector<float> scratch(stored.scratch(rows, Numerics::ggml));
+        check::Guarded scratch(stored.scratch(rows, Numerics::ggml));
         std::vector<float> expected(rows * columns);
         check::Guarded y(rows * columns);
         packed.apply(rows, x.data(), depth, expected.data(), columns, Numerics::f32, scratch.data());
         stored.apply(rows, x.data(), depth, y.data(), columns, Numerics::f32, scratch.data());
-        CHECK(std::memcmp(y.data(), expected.data(), expected.size() * sizeof(float)) == 0);
-        CHECK(y.intact());
+        same_product(rows, depth, columns, x.data(), decoded.data(), y.data(), expected);
+        CHECK(y.intact() && y.filled() && scratch.intact());
 
         std::vector<float> rounded = x;
-        for (size_t r = 0; r < rows; ++r) round_like_ggml(type, rounded.data() + r * depth, depth);
+        const size_t whole = depth / block_values(type) * block_values(type);
+        for (size_t r = 0; r < rows; ++r) round_like_ggml(type, rounded.data() + r * depth, whole);
         packed.apply(rows, rounded.data(), depth, expected.data(), columns, Numerics::f32, scratch.data());
         stored.apply(rows, x.data(), depth, y.data(), columns, Numerics::ggml, scratch.data());
-        CHECK(std::memcmp(y.data(), expected.data(), expected.size() * sizeof(float)) == 0);
+        same_product(rows, depth, columns, rounded.data(), decoded.data(), y.data(), expected);
 
-        packed.apply_rows(rows, 5, 16, x.data(), depth, expected.data(), columns, scratch.data());
-        stored.apply_rows(rows, 5, 16, x.data(), depth, y.data(), columns, scratch.data());
-        CHECK(std::memcmp(y.data(), expected.data(), expected.size() * sizeof(float)) == 0);
+        // Parts of the depth that begin and end inside a block.
+        for (const size_t first : {size_t{0}, size_t{5}, size_t{256}, size_t{260}}) {
+          packed.apply_rows(rows, first, 33, x.data(), depth, expected.data(), columns, scratch.data());
+          stored.apply_rows(rows, first, 33, x.data(), depth, y.data(), columns, scratch.data());
+          CHECK(std::memcmp(y.data(), expected.data(), expected.size() * sizeof(float)) == 0);
+          CHECK(y.intact() && scratch.intact());
+        }
       }
     }
   }
   // In-out, as safetensors of GPT-2 have it, cut out of a wider fused matrix.
   for (const TensorType type : {TensorType::f32, TensorType::f16, TensorType::bf16}) {
-    const std::vector<uint8_t> data = random_blocks(random, type, 12 * 30);
-    std::vector<float> decoded(12 * 30);
-    dequantize(type, data.data(), decoded.size(), decoded.data());
-    Linear stored;
-    Linear packed;
-    CHECK(stored.keep(WeightLayout::in_out, type, data.data() + 10 * block_bytes(type), 30 * block_bytes(type), 12, 10,
-                      nullptr) == Status::ok);
-    CHECK(packed.pack(WeightLayout::in_out, {decoded.data() + 10, 30}, 12, 10, nullptr) == Status::ok);
-    const std::vector<float> x = random.values(3 * 12);
-    std::vector<float> scratch(stored.scratch(3, Numerics::f32));
-    std::vector<float> y(30);
-    std::vector<float> expected(30);
-    stored.apply(3, x.data(), 12, y.data(), 10, Numerics::f32, scratch.data());
-    packed.apply(3, x.data(), 12, expected.data(), 10, Numerics::f32, scratch.data());
-    CHECK(y == expected);
+    for (const size_t columns : {size_t{10}, size_t{24}, size_t{301}}) {
+      constexpr size_t kDepth = 39;
+      const size_t total = columns + 20;
+      const std::vector<uint8_t> data = random_blocks(random, type, kDepth * total);
+      std::vector<float> decoded(kDepth * total);
+      dequantize(type, data.data(), decoded.size(), decoded.data());
+      const std::vector<float> bias = random.values(columns);
+      for (const float* each : {static_cast<const float*>(nullptr), bias.data()}) {
+        Linear stored;
+        Linear packed;
+        CHECK(stored.keep(WeightLayout::in_out, type, data.data() + 10 * block_bytes(type), total * block_bytes(type),
+                          kDepth, columns, each) == Status::ok);
+        CHECK(packed.pack(WeightLayout::in_out, {decoded.data() + 10, total}, kDepth, columns, each) == Status::ok);
+        for (const size_t rows : {size_t{1}, size_t{2}, size_t{3}}) {
+          const std::vector<float> x = random.values(rows * kDepth);
+          check::Guarded scratch(stored.scratch(rows, Numerics::f32));
+          check::Guarded y(rows * columns);
+          std::vector<float> expected(rows * columns);
+          stored.apply(rows, x.data(), kDepth, y.data(), columns, Numerics::f32, scratch.data());
+          packed.apply(rows, x.data(), kDepth, expected.data(), columns, Numerics::f32, scratch.data());
+          CHECK(std::memcmp(y.data(), expected.data(), expected.size() * sizeof(float)) == 0);
+          CHECK(y.intact() && scratch.intact());
+          stored.apply_rows(rows, 7, 30, x.data(), kDepth, y.data(), columns, scratch.data());
+          packed.apply_rows(rows, 7, 30, x.data(), kDepth, expected.data(), columns, scratch.data());
+          CHECK(std::memcmp(y.data(), expected.data(), expected.size() * sizeof(float)) == 0);
+        }
+      }
+    }
   }
   Linear refused;
   CHECK(refused.keep(WeightLayout::out_in, static_cast<TensorType>(99), nullptr, 0, 32, 1, nullptr) ==
         Status::bad_argument);
   CHECK(refused.keep(WeightLayout::in_out, TensorType::q8_0, nullptr, 0, 32, 32, nullptr) == Status::bad_argument);
   CHECK(refused.keep(WeightLayout::out_in, TensorType::q8_0, nullptr, 0, 33, 1, nullptr) == Status::bad_argument);
+}
+
+void one_row_takes_any_size_of_x() {
+  check::Random random(16);
+  for (const TensorType type : {TensorType::q8_0, TensorType::q4_1, TensorType::q6_k, TensorType::f16}) {
+    constexpr size_t kDepth = 512;
+    constexpr size_t kColumns = 6;
+    const std::vector<uint8_t> data = random_blocks(random, type, kColumns * kDepth / block_values(type));
+    std::vector<float> decoded(kColumns * kDepth);
+    dequantize(type, data.data(), decoded.size(), decoded.data());
+    Linear linear;
+    CHECK(linear.keep(WeightLayout::out_in, type, data.data(), stored_bytes(type, kDepth), kDepth, kColumns, nullptr) ==
+          Status::ok);
+    std::vector<float> scratch(linear.scratch(1, Numerics::f32));
+    float y[kColumns];
+    for (const float scale : {0.0F, 1e-37F, 1e-20F, 1.0F, 1e20F, 1e30F}) {
+      std::vector<float> x = random.values(kDepth, scale);
+      x[7] *= 1000.0F;  // one that makes the others small
+      linear.apply(1, x.data(), kDepth, y, kColumns, Numerics::f32, scratch.data());
+      for (size_t n = 0; n < kColumns; ++n) {
+        double sum = 0.0;
+        double size = 0.0;
+        for (size_t k = 0; k < kDepth; ++k) {
+          const double product = static_cast<double>(x[k]) * static_cast<double>(decoded[n * kDepth + k]);
+          sum += product;
+          size += std::fabs(product);
+        }
+        check::close(y + n, &sum, 1, 1e-6 * size + 1e-32, "one row of any size");
+      }
+    }
+    for (const float broken : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+      std::vector<float> x = random.values(kDepth);
+      x[300] = broken;
+      linear.apply(1, x.data(), kDepth, y, kColumns, Numerics::f32, scratch.data());
+      for (const float each : y) CHECK(!std::isfinite(each));
+    }
+  }
 }
 
 void rounding_keeps_what_a_block_can_hold() {
@@ -352,8 +445,10 @@ void layer_over_stored_weights_equals_layer_over_decoded_ones() {
 
 int main() {
   halves_are_exact();
+  rows_of_halves_are_exact();
   blocks_are_exact();
   stored_products_equal_decoded_ones();
+  one_row_takes_any_size_of_x();
   rounding_keeps_what_a_block_can_hold();
   norms_and_activations();
   layer_over_stored_weights_equals_layer_over_decoded_ones();
