@@ -25,7 +25,7 @@ float exp_of(float x) {
   return lanes[0];
 }
 
-void exp_is_within_two_ulp() {
+void exp_is_within_one_ulp() {
   double worst = 0.0;
   for (double x = 0.0; x > -87.3; x -= 0.00037) {
     const auto xf = static_cast<float>(x);
@@ -35,7 +35,7 @@ void exp_is_within_two_ulp() {
     worst = std::max(worst, std::fabs(static_cast<double>(exp_of(xf)) - exact) / ulp);
   }
   std::printf("exp: %.3f ULP\n", worst);
-  CHECK(worst <= 2.0);
+  CHECK(worst <= 1.0);
   CHECK(exp_of(0.0F) == 1.0F);
   CHECK(exp_of(-0.0F) == 1.0F);
   CHECK(exp_of(-88.5F) == 0.0F);
@@ -321,8 +321,8 @@ int main() {
   within_ulp(
       2.5, [](simd::Vec x) { return simd::sigmoid(x); }, [](double x) { return 1.0 / (1.0 + std::exp(-x)); }, -80, 30,
       "sigmoid");
-  within_ulp(2.5, [](simd::Vec x) { return simd::erf(x); }, [](double x) { return std::erf(x); }, -5, 5, "erf");
-  exp_is_within_two_ulp();
+  within_ulp(1.5, [](simd::Vec x) { return simd::erf(x); }, [](double x) { return std::erf(x); }, -5, 5, "erf");
+  exp_is_within_one_ulp();
   softmax_rows();
   capping_matches_tanh();
   matmul_at_every_size();
