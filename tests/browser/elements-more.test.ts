@@ -384,6 +384,11 @@ visit("<head-compare> says why there is no difference, and compares by position 
   await settled(page);
   assert.equal(await part(page, '[part="obstacle"]').isVisible(), false);
   assert.equal(await text(page, '[part="sentence"]'), "Both maps are equal.");
+  await page.evaluate(() => {
+    (document.querySelector("#place > *") as HTMLElementTagNameMap["head-compare"]).state.pin({ query: 0, key: null });
+  });
+  await settled(page);
+  assert.equal(await text(page, '[part="sentence"]'), "query a reads the same on both sides");
 });
 
 visit("<head-compare> with controls changes a side's head, and its maps zoom together", {}, async (page) => {

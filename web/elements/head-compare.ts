@@ -61,8 +61,9 @@ interface Result {
 /**
  * Properties: those of every head element, and `left`, `right`, `byPosition`, `limit`, `controls`. Without `left` and
  * `right` the first two of the state's heads are compared. Attributes: `by-position`, `limit`, `controls`. Events: `preview`
- * and `pick` (`{ head, query, key }`), `heads` (`{ left, right }`) when the reader chooses. Parts: `base`, `problem`, `maps`,
- * `left`, `right`, `difference`, `legend`, `obstacle`, `sentence`.
+ * and `pick` (`{ head, query, key }`); `heads` (`{ left, right }`) before a head that the reader has chosen is shown, which
+ * `preventDefault()` leaves to the page. Parts: `base`, `problem`, `maps`, `left`, `right`, `difference`, `legend`,
+ * `obstacle`, `sentence`.
  */
 export class HeadCompare extends HeadElement {
   static override get observedAttributes(): string[] {
@@ -360,6 +361,7 @@ export class HeadCompare extends HeadElement {
     if (key === null) {
       if (!found || query >= found.queries) return [this.say(words.hint)];
       const at = largestOfRow(found, query);
+      if (found.values[query * found.keys + at] === 0) return this.#phrase(words.rowEqual, left.view, query, at, {});
       return this.#phrase(words.row, left.view, query, at, {
         share: percent(found.moved[query] as number),
         difference: differenceNode(found.values[query * found.keys + at] as number),
@@ -404,13 +406,18 @@ export class HeadCompare extends HeadElement {
   #turn(which: Which, head: number): void {
     const { sides } = this.#result as Result;
     const next = { left: sides.left.head, right: sides.right.head, [which]: head };
+    const options = { detail: next, bubbles: true, composed: true, cancelable: true };
+    if (!this.dispatchEvent(new CustomEvent("heads", options))) {
+      // The list goes back to what is shown.
+      this.invalidate("look");
+      return;
+    }
     const given = this.#given[which];
     if (given?.head !== undefined) {
       this.#given = { ...this.#given, [which]: { ...given, head } };
       this.invalidate("data");
     } else if (which === "left" && this.head !== null) this.head = head;
     else this.state.set({ heads: [next.left, next.right, ...this.state.heads.slice(2)] });
-    this.dispatchEvent(new CustomEvent("heads", { detail: next, bubbles: true, composed: true }));
   }
 }
 

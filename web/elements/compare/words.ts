@@ -25,6 +25,7 @@ export const words = {
     "query {query}: {share} of its attention goes elsewhere, most at key {key}, {difference}",
     "查询 {query}：其注意力有 {share} 移到别处，变化最大的是键 {key}，{difference}",
   ],
+  rowEqual: ["query {query} reads the same on both sides", "查询 {query} 在两侧读取的内容相同"],
   largest: [
     "Largest difference {difference}: query {query}, key {key}. On average {share} of a query's attention goes elsewhere.",
     "最大差值 {difference}：查询 {query}，键 {key}。平均每个查询有 {share} 的注意力移到别处。",
