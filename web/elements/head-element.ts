@@ -212,6 +212,8 @@ export abstract class HeadElement extends ScopeElement {
       }
       this.showProblem(this.said);
     }
+    // Parts of the class "data" are there only while there is something to show in them.
+    this.base.classList.toggle("blank", this.shownView === null || this.input.weights === null);
     if (this.shownView) this.renderView(this.shownView, reasons);
   }
 

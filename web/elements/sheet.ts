@@ -84,6 +84,9 @@ export const BASE = `
 .hs [hidden] {
   display: none !important;
 }
+.blank > .data {
+  display: none;
+}
 .token, code {
   font-family: var(--_mono);
 }

@@ -38,6 +38,9 @@ export function listenToGestures(box: HTMLElement, target: GestureTarget): void 
     down.set(event.pointerId, place(event));
   });
 
+  // Pressing beside the grid's cell would take the focus from it, and with it the place looked at.
+  box.addEventListener("mousedown", (event) => event.preventDefault());
+
   box.addEventListener("pointermove", (event) => {
     const now = place(event);
     const before = down.get(event.pointerId);
