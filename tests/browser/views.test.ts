@@ -159,6 +159,9 @@ visit("lines: heads looked at beside the enlarged one, filters, and all of it in
 visit("compare: another head, another text, and before and after a head is out", {}, async ({ page }) => {
   await openTab(page, "compare");
   await page.locator("#compare [part~=difference]").waitFor();
+  const captions = [await text(page, "#compare .left .caption"), await text(page, "#compare .right .caption")];
+  const numbers = captions.map((caption) => /\d+/.exec(caption)?.[0]);
+  assert.notEqual(numbers[0], numbers[1], "a head beside itself shows nothing");
   await page.locator("#other-head").selectOption("3");
   await settled(page);
   assert.match(await text(page, "#compare .right .caption"), /3/);

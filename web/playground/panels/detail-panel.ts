@@ -51,7 +51,10 @@ export class DetailPanel {
     for (const [i, tab] of this.tabs.entries()) {
       tab.addEventListener("click", () => {
         this.missing = null;
-        shell.update({ tab: tabName(tab) });
+        const { head, otherHead } = shell.state;
+        // A head beside itself shows nothing: the comparison opens with its neighbour.
+        const opened = tabName(tab) === "compare" && otherHead === head;
+        shell.update({ tab: tabName(tab), ...(opened && { otherHead: head === 0 ? 1 : 0 }) });
       });
       tab.addEventListener("keydown", (event) => {
         const next = nextTab(event.key, i, this.tabs.length);
