@@ -1,8 +1,7 @@
-import { decodeBase64 } from "./base64.js";
 import * as simd from "./generated/simd-bytes.js";
-import { inflate } from "./inflate.js";
 import { start } from "./load.js";
 import type { Headscope, LoadOptions } from "./types.js";
+import { unpack } from "./unpack.js";
 
 export * from "./public.js";
 
@@ -14,7 +13,6 @@ export * from "./public.js";
  */
 export function load(options?: LoadOptions): Promise<Headscope> {
   return start(options, async (variant) => {
-    const { deflatedBase64, size } = variant === "simd" ? simd : await import("./generated/relaxed-bytes.js");
-    return inflate(decodeBase64(deflatedBase64), size);
+    return unpack(variant === "simd" ? simd : await import("./generated/relaxed-bytes.js"));
   });
 }

@@ -64,8 +64,8 @@ export async function loadWorker(options: LoadWorkerOptions): Promise<WorkerHead
 async function fetchRelaxed(): Promise<StartOptions["relaxed"]> {
   if (!supports("relaxed")) return undefined;
   try {
-    const { size, deflatedBase64 } = await import("../generated/relaxed-bytes.js");
-    return { size, deflatedBase64 };
+    const { size, packedBase64 } = await import("../generated/relaxed-bytes.js");
+    return { size, packedBase64 };
   } catch {
     return undefined; // the baseline always works; who asked for this one is told by the worker
   }

@@ -1,8 +1,6 @@
 // What the worker does for the page: one entry for each method that crosses.
-import { decodeBase64 } from "../base64.js";
 import { mismatch } from "../errors.js";
 import * as simd from "../generated/simd-bytes.js";
-import { inflate } from "../inflate.js";
 import { inspectPrompt } from "../inspect/index.js";
 import { start } from "../load.js";
 import {
@@ -20,6 +18,7 @@ import {
 } from "../models/index.js";
 import { stats } from "../stats.js";
 import type { Headscope, KVCache, MultiHeadAttention } from "../types.js";
+import { unpack } from "../unpack.js";
 import { VERSION } from "../version.js";
 import type { Kept, StartOptions } from "./protocol.js";
 
@@ -78,7 +77,7 @@ export const OPERATIONS = {
     const hs = await start({ variant, module }, (chosen) => {
       const bytes = chosen === "simd" ? simd : relaxed;
       if (bytes === undefined) throw new Error("the relaxed build did not arrive");
-      return inflate(decodeBase64(bytes.deflatedBase64), bytes.size);
+      return unpack(bytes);
     });
     work.started(hs);
     return { value: { version: hs.version, variant: hs.variant } };

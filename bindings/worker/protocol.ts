@@ -2,6 +2,7 @@
 // the app's may say other things beside it, and several instances may live in one worker.
 import type { Variant } from "../engine.js";
 import type { ModuleSource } from "../instantiate.js";
+import type { PackedBytes } from "../unpack.js";
 import type { Operation } from "./operations.js";
 import type { WireError } from "./wire-error.js";
 
@@ -17,7 +18,7 @@ export interface StartOptions {
   readonly variant: "auto" | Variant;
   readonly module: ModuleSource | undefined;
   /** The relaxed build, which the worker's script does not hold; missing where it could not be fetched or is not wanted. */
-  readonly relaxed: { readonly size: number; readonly deflatedBase64: string } | undefined;
+  readonly relaxed: PackedBytes | undefined;
 }
 
 export interface CallMessage {

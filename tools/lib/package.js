@@ -1,19 +1,37 @@
 // build/wasm-*/ and bindings/ → dist/: the npm package.
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { deflateRawSync } from "node:zlib";
 import { filesBelow, unlessFresh } from "./freshness.js";
+import { pack } from "./lzma.js";
 import { must, root, StepError, say } from "./process.js";
 
 const variants = /** @type {const} */ (["simd", "relaxed"]);
 const glueOf = (/** @type {string} */ variant) => join(root, `build/wasm-${variant}/headscope.mjs`);
 const wasmOf = (/** @type {string} */ variant) => join(root, `build/wasm-${variant}/headscope.wasm`);
+const unpacker = join(root, "build/wasm-simd/unpack.wasm");
 
 /** Writes only what differs, so that watchers and type checkers see no change where there is none. */
 function writeIfChanged(/** @type {string} */ file, /** @type {string} */ text) {
   if (existsSync(file) && readFileSync(file, "utf8") === text) return;
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, text);
+}
+
+/** A module of constants, and its types. */
+function writeBytes(
+  /** @type {string} */ folder,
+  /** @type {string} */ name,
+  /** @type {Readonly<Record<string, string>>} */ constants,
+) {
+  const lines = Object.entries(constants);
+  writeIfChanged(
+    join(folder, `${name}-bytes.js`),
+    lines.map(([each, value]) => `export const ${each} = ${value};\n`).join(""),
+  );
+  writeIfChanged(
+    join(folder, `${name}-bytes.d.ts`),
+    lines.map(([each, value]) => `export const ${each}: ${value.startsWith('"') ? "string" : "number"};\n`).join(""),
+  );
 }
 
 /** bindings/generated/: the glue and the bytes of both builds, each with its types. */
@@ -39,16 +57,12 @@ export default function createModule(options: {
   );
   for (const variant of variants) {
     const bytes = readFileSync(wasmOf(variant));
-    const packed = deflateRawSync(bytes, { level: 9 }).toString("base64");
-    writeIfChanged(
-      join(folder, `${variant}-bytes.js`),
-      `export const size = ${bytes.length};\nexport const deflatedBase64 =\n  "${packed}";\n`,
-    );
-    writeIfChanged(
-      join(folder, `${variant}-bytes.d.ts`),
-      "/** Bytes of the module. */\nexport const size: number;\nexport const deflatedBase64: string;\n",
-    );
+    writeBytes(folder, variant, {
+      size: String(bytes.length),
+      packedBase64: JSON.stringify(pack(bytes).toString("base64")),
+    });
   }
+  writeBytes(folder, "unpacker", { unpackerBase64: JSON.stringify(readFileSync(unpacker).toString("base64")) });
 }
 
 /** What browsers and terminals get. */
@@ -151,7 +165,8 @@ export async function buildPackage() {
       (file) => /\.(ts|json)$/.test(file) && !file.startsWith("bindings/generated/"),
     ),
     ...variants.flatMap((variant) => [relative(root, glueOf(variant)), relative(root, wasmOf(variant))]),
-    ...["package.json", "package-lock.json", "tsconfig.json", "tools/lib/package.js"],
+    relative(root, unpacker),
+    ...["package.json", "package-lock.json", "tsconfig.json", "tools/lib/package.js", "tools/lib/lzma.js"],
   ];
   return unlessFresh("package", {
     inputs,
