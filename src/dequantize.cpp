@@ -136,8 +136,9 @@ void nibble_k_block(const uint8_t* block, bool five, Parts& parts) {
                                  (t >> 4 & kFourBits) | (m >> 2 & kUpperBits));
   Vec wide[4];
   widen(sixes, wide);
-  const Vec d = splat(read_half(block));
-  const Vec dmin = splat(read_half(block + 2));
+  const Vec halves = load_halves(block, block + 2, block, block + 2);
+  const Vec d = broadcast<0>(halves);
+  const Vec dmin = broadcast<1>(halves);
   for (size_t half = 0; half < 2; ++half) {
     store_pairs(parts.scale + 8 * half, d * (wide[half] * constant<kWidened>()));
     store_pairs(parts.minimum + 8 * half, dmin * (wide[2 + half] * constant<kWidened>()));

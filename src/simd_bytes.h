@@ -217,6 +217,18 @@ inline Vec dot_bytes(const int8_t* q, const SplitIntegers& x) {
 #endif
 }
 
+/// Lane i in every lane.
+template <size_t i>
+Vec broadcast(Vec x) {
+#if defined(__wasm__)
+  return Vec(wasm_i32x4_shuffle(x, x, i, i, i, i));
+#else
+  float lanes[kLanes];
+  store(lanes, x);
+  return splat(lanes[i]);
+#endif
+}
+
 /// {x0, x0, x1, x1, x2, x2, x3, x3}
 inline void store_pairs(float* to, Vec x) {
   store(to, xsimd::zip_lo(x, x));
@@ -226,11 +238,14 @@ inline void store_pairs(float* to, Vec x) {
 #if defined(__wasm__)
 /// Four sign-extended halves as floats, exact for every bit pattern as half_to_float is.
 inline Vec floats_of_halves(v128_t half) {
-  // The exponent of a half counts from 15, that of a float from 127: its bits three places down are the value · 2^−112,
-  // subnormals too. An exponent of 31 (infinity, NaN) must become 255.
+  // The exponent of a half counts from 15, that of a float from 127. An exponent of 0 has come to mean 2^−15 · (1 + m)
+  // then, where it is 2^−14 · m: twice as much, less 2^−14. (A product by 2^112 would do, but through subnormal floats,
+  // which cost a hundred cycles on some machines.) An exponent of 31 (infinity, NaN) must become 255.
   const v128_t sign = wasm_v128_and(half, constant<-0.0F>());
   const v128_t magnitude = wasm_v128_and(wasm_i32x4_shl(half, 13), constant<std::bit_cast<float>(0x0FFFE000)>());
-  const v128_t value = wasm_f32x4_mul(magnitude, constant<0x1p112F>());
+  const v128_t moved = wasm_i32x4_add(magnitude, constant<std::bit_cast<float>(112 << 23)>());
+  const v128_t below = wasm_f32x4_pmin(wasm_f32x4_sub(moved, constant<0x1p-14F>()), wasm_i32x4_const_splat(0));
+  const v128_t value = wasm_f32x4_add(moved, below);
   const v128_t special =
       wasm_v128_and(wasm_f32x4_ge(value, constant<65536.0F>()), constant<std::numeric_limits<float>::infinity()>());
   return Vec(wasm_v128_or(wasm_v128_or(value, special), sign));
