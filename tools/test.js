@@ -1,9 +1,9 @@
 // npm test: installs what is missing, builds what changed, then runs the type check, the native tests under sanitizers,
-// the tests in Node and the tests in Chromium. npm test -- tests/api runs what lies below that path.
+// the tests in Node and the tests in Chromium and Firefox. npm test -- tests/api runs what lies below that path.
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { chromium, firefox } from "./lib/browsers.js";
 import { build } from "./lib/build.js";
-import { findOrInstallChromium, HOW_TO_INSTALL } from "./lib/chromium.js";
 import { cmakeBuild } from "./lib/cmake.js";
 import { filesBelow } from "./lib/freshness.js";
 import { withLock } from "./lib/lock.js";
@@ -91,18 +91,20 @@ async function nativeTests() {
 }
 
 /**
+ * @param {import("./lib/browsers.js").BrowserProgram} browser
  * @param {readonly string[]} files
  * @returns {Promise<Result>}
  */
-async function browserTests(files) {
-  const chromium = await findOrInstallChromium();
-  if (!chromium) {
-    say(`Browser tests: there is no Chromium; ${HOW_TO_INSTALL}.`);
-    const note = "no Chromium";
-    return { part: "browser", passed: 0, failed: onCI ? files.length : 0, skipped: onCI ? 0 : files.length, note };
+async function browserTests({ name, variable, howToInstall, findOrInstall }, files) {
+  const part = name.toLowerCase();
+  const program = await findOrInstall();
+  if (!program) {
+    say(`Browser tests: there is no ${name}; ${howToInstall}.`);
+    const [failed, skipped] = onCI ? [files.length, 0] : [0, files.length];
+    return { part, passed: 0, failed, skipped, note: `no ${name}` };
   }
   // One browser at a time: two would share two cores and time out on slow machines.
-  return nodeTests("browser", files, { flags: ["--test-concurrency=1"], env: { CHROMIUM: chromium } });
+  return nodeTests(part, files, { flags: ["--test-concurrency=1"], env: { [variable]: program } });
 }
 
 script(async () => {
@@ -111,8 +113,9 @@ script(async () => {
   const chosen = files.filter(
     (file) => filters.length === 0 || filters.some((path) => file === path || file.startsWith(`${path}/`)),
   );
-  const inBrowser = chosen.filter((file) => file.startsWith("tests/browser/"));
   const inNode = chosen.filter((file) => !file.startsWith("tests/browser/"));
+  const inFirefox = chosen.filter((file) => file.startsWith("tests/browser/firefox/"));
+  const inChromium = chosen.filter((file) => !inNode.includes(file) && !inFirefox.includes(file));
   const all = filters.length === 0;
   const native = all || filters.some((path) => path.startsWith("tests/native"));
   const types = all || filters.some((path) => path.startsWith("tests/types"));
@@ -120,7 +123,7 @@ script(async () => {
 
   await build();
   if (inNode.includes("tests/models/tokenizer.test.ts")) await installVocabularies();
-  if (inBrowser.includes("tests/browser/frameworks.test.ts")) await installFrameworks();
+  if (inChromium.includes("tests/browser/frameworks.test.ts")) await installFrameworks();
 
   /** @type {Result[]} */
   const results = [];
@@ -140,7 +143,8 @@ script(async () => {
   if (types) await part("types", typeTests);
   if (native) await part("native", nativeTests);
   if (inNode.length > 0) await part("node", () => nodeTests("node", inNode));
-  if (inBrowser.length > 0) await part("browser", () => browserTests(inBrowser));
+  if (inChromium.length > 0) await part("chromium", () => browserTests(chromium, inChromium));
+  if (inFirefox.length > 0) await part("firefox", () => browserTests(firefox, inFirefox));
 
   process.stdout.write("\n");
   for (const { part: name, passed, failed, skipped, note } of results) {

@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { delimiter, join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { serve } from "../../tools/lib/serve.js";
+import { launchFirefox } from "../browser/firefox/launch.ts";
 import { launchChromium } from "../browser/launch.ts";
 import type { PageGlobals } from "./in-page.ts";
 import type { Job, Report } from "./run.ts";
@@ -54,23 +55,8 @@ const openChromium: Open = async (url, report) => {
   };
 };
 
-function findFirefox(): string {
-  const folders = (process.env.PATH ?? "").split(delimiter);
-  const names = ["firefox-esr", "firefox"].flatMap((name) => folders.map((folder) => join(folder, name)));
-  const program = process.env.FIREFOX ?? names.find((file) => existsSync(file));
-  if (program) return program;
-  throw new Error(
-    "there is no Firefox: install it (Debian: sudo apt-get install firefox-esr), or let FIREFOX name one",
-  );
-}
-
 const openFirefox: Open = async (url, report) => {
-  const driver = here("engines/node_modules/puppeteer-core/lib/esm/puppeteer/puppeteer-core.js");
-  const { default: puppeteer }: typeof import("puppeteer-core") = await import(pathToFileURL(driver).href);
-  const browser = await puppeteer.launch({
-    browser: "firefox",
-    executablePath: findFirefox(),
-    headless: true,
+  const browser = await launchFirefox({
     protocolTimeout: 3_600_000,
     extraPrefsFirefox: {
       "javascript.options.wasm_relaxed_simd": true, // a default in newer versions

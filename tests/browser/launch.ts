@@ -1,7 +1,7 @@
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Browser, chromium } from "playwright-core";
-import { findChromium, HOW_TO_INSTALL } from "../../tools/lib/chromium.js";
+import { type Browser, chromium as driver } from "playwright-core";
+import { chromium } from "../../tools/lib/browsers.js";
 import { serve } from "../../tools/lib/serve.js";
 
 const projectRoot = fileURLToPath(new URL("../..", import.meta.url));
@@ -17,9 +17,9 @@ export const CSP = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'";
  * `args` come after the usual ones: `--js-flags=…`, `--lang=…`.
  */
 export async function launchChromium(args: readonly string[] = []): Promise<Browser> {
-  const executablePath = findChromium();
-  if (executablePath === undefined) throw new Error(`There is no Chromium: ${HOW_TO_INSTALL}.`);
-  return chromium.launch({
+  const executablePath = chromium.find();
+  if (executablePath === undefined) throw new Error(`There is no Chromium: ${chromium.howToInstall}.`);
+  return driver.launch({
     executablePath,
     headless: true,
     args: [

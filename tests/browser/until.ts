@@ -1,4 +1,7 @@
-import type { Page } from "playwright-core";
+/** A page of Playwright's or of Puppeteer's. */
+interface Asked {
+  evaluate(question: string | ((argument: never) => unknown), argument: never): Promise<unknown>;
+}
 
 /**
  * Waits until a function or an expression in the page is true, asking from here again and again.
@@ -7,16 +10,14 @@ import type { Page } from "playwright-core";
  * refuses: it works only where the answer is true at once.
  */
 export async function until<Argument>(
-  page: Page,
+  page: Asked,
   condition: string | ((argument: Argument) => unknown),
   argument?: Argument,
 ): Promise<void> {
   const end = performance.now() + 30_000;
   for (;;) {
-    const holds =
-      typeof condition === "string"
-        ? await page.evaluate(`Boolean(${condition})`)
-        : await page.evaluate(condition as (argument: unknown) => unknown, argument as unknown);
+    const question = typeof condition === "string" ? `Boolean(${condition})` : condition;
+    const holds = await page.evaluate(question, argument as never);
     if (holds) return;
     if (performance.now() > end) throw new Error(`after 30 s this still does not hold: ${condition}`);
     await new Promise((done) => setTimeout(done, 20));

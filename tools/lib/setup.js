@@ -35,7 +35,7 @@ export async function installVocabularies() {
 }
 
 /**
- * What npm run bench measures against, and with `engines` newer Node.js programs and a driver for Firefox.
+ * What npm run bench measures against, and with `engines` newer Node.js programs.
  * @param {boolean} engines
  */
 export async function installBench(engines) {

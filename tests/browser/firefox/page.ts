@@ -1,0 +1,130 @@
+/** One page of the built site in Firefox for one test: under a sub-path and the strict policy, watched for errors. */
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { Browser, ElementHandle, Page } from "puppeteer-core";
+import { CSP, type ServedSite, serveSite } from "../launch.js";
+import { until } from "../until.js";
+import { launchFirefox } from "./launch.js";
+
+export interface Visit {
+  readonly page: Page;
+  readonly site: ServedSite;
+}
+
+let browser: Browser;
+
+export function useFirefox(): void {
+  before(async () => {
+    browser = await launchFirefox({
+      extraPrefsFirefox: { "intl.accept_languages": "en-US, en", "ui.systemUsesDarkTheme": 0 },
+    });
+  });
+  after(() => browser?.close());
+}
+
+/** `path` is what follows the site's address: `#s=built`, `head-grid.html`. */
+export function visit(name: string, path: string, body: (visit: Visit) => Promise<void>): void {
+  test(name, { timeout: 120_000 }, async () => {
+    const site = await serveSite(undefined, { csp: CSP, basePath: "/some/where/" });
+    const context = await browser.createBrowserContext();
+    try {
+      const page = await context.newPage();
+      await page.setViewport({ width: 1280, height: 1000 });
+      const complaints = watch(page, site);
+      await page.goto(`${site.url}${path}`);
+      await body({ page, site });
+      assert.deepEqual(complaints, []);
+    } finally {
+      await context.close();
+      await site.close();
+    }
+  });
+}
+
+function watch(page: Page, site: ServedSite): string[] {
+  const complaints: string[] = [];
+  const { host } = new URL(site.url);
+  page.on("console", (message) => {
+    if (message.type() === "error") complaints.push(`console: ${message.text()}`);
+  });
+  page.on("pageerror", (error) => complaints.push(`exception: ${String(error)}`));
+  page.on("request", (request) => {
+    const url = new URL(request.url());
+    // Firefox has a font of its own for what no font has, at a data address.
+    if (url.host !== host && !/^(blob|data):$/.test(url.protocol)) complaints.push(`request to ${url.href}`);
+  });
+  return complaints;
+}
+
+/** After the answer of the worker to a change, and the frame in which it is drawn. */
+export async function settled(page: Page): Promise<void> {
+  await frame(page);
+  await until(page, () => {
+    const shown = document.querySelector<HTMLElement>("#views")?.hidden === false;
+    return shown && document.querySelector("#main")?.getAttribute("aria-busy") !== "true";
+  });
+  await frame(page);
+}
+
+async function frame(page: Page): Promise<void> {
+  await page.evaluate(
+    () => new Promise<void>((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)))),
+  );
+}
+
+/** An element of a selector that may pass into a shadow tree by `>>>`. */
+export async function one(page: Page, selector: string, at = 0): Promise<ElementHandle<HTMLElement>> {
+  const found = (await page.$$(selector))[at];
+  assert.ok(found, `there is no ${selector} ${at}`);
+  return found as ElementHandle<HTMLElement>;
+}
+
+export async function click(page: Page, selector: string, at = 0): Promise<void> {
+  await (await one(page, selector, at)).click();
+}
+
+export async function texts(page: Page, selector: string): Promise<string[]> {
+  const found = await page.$$(selector);
+  return Promise.all(found.map((each) => each.evaluate((node) => (node.textContent ?? "").trim())));
+}
+
+export async function text(page: Page, selector: string): Promise<string> {
+  return (await one(page, selector)).evaluate((node) => (node.textContent ?? "").trim());
+}
+
+/** The picked or previewed cell in words. */
+export const sentence = (page: Page) => text(page, "#sentence > :first-child");
+
+export const tokens = (page: Page) => texts(page, "#tokens >>> .chip .token");
+
+/** Replaces the text key by key, as a reader does. */
+export async function type(page: Page, typed: string): Promise<void> {
+  await click(page, "#text");
+  await page.keyboard.down("Control");
+  await page.keyboard.press("a");
+  await page.keyboard.up("Control");
+  await page.keyboard.type(typed);
+  await settled(page);
+}
+
+export async function choose(page: Page, selector: string, value: string): Promise<void> {
+  await page.select(selector, value);
+  await settled(page);
+}
+
+interface Pixels {
+  readonly width: number;
+  readonly height: number;
+  /** RGBA. */
+  readonly data: readonly number[];
+}
+
+/** The pixels of a canvas. */
+export async function pixels(page: Page, selector: string, at = 0): Promise<Pixels> {
+  return (await one(page, selector, at)).evaluate((node) => {
+    const canvas = node as HTMLCanvasElement;
+    const { width, height } = canvas;
+    return { width, height, data: [...(canvas.getContext("2d")?.getImageData(0, 0, width, height).data ?? [])] };
+  });
+}
