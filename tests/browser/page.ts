@@ -24,6 +24,8 @@ export interface VisitOptions extends BrowserContextOptions {
   readonly fragment?: string;
   /** JavaScript that runs in the page before its own. A string: a function compiled for Node names helpers of Node's. */
   readonly init?: string;
+  /** The policy of the page and of its worker, which `bypassCSP` does not reach. Default: the strict one. */
+  readonly csp?: string;
   /** Do not wait for the first picture. */
   readonly bare?: boolean;
   /** What the worker's script answers with, instead of itself. */
@@ -46,9 +48,9 @@ export function visit(
   body: (visit: Visit, t: TestContext) => Promise<void>,
 ): void {
   test(name, { timeout: 120_000 }, async (t) => {
-    const { init, bare, worker, ...contextOptions } = options;
+    const { init, bare, worker, csp = CSP, ...contextOptions } = options;
     const { fragment = builtHeads(options.locale) } = options;
-    const site = await serveSite(undefined, { csp: CSP, basePath: "/some/where/" });
+    const site = await serveSite(undefined, { csp, basePath: "/some/where/" });
     const context = await browser.newContext({
       locale: "en-US",
       viewport: { width: 1280, height: 1000 },

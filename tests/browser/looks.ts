@@ -1,0 +1,118 @@
+/**
+ * What the page looks like, kept small and compared so that fonts of another machine do not matter, but colours and
+ * layout do. A look is a screenshot at a quarter of its size, where text is a grey, and the boxes of the page's parts.
+ * Parts are compared one by one, each stretched onto the other: a line more above a part moves it and changes nothing.
+ */
+
+import type { Page } from "playwright-core";
+import { type Picture, readPng } from "../support/png.ts";
+
+export interface Box {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+export interface Look {
+  readonly picture: Picture;
+  /** In pixels of the page, by name. */
+  readonly parts: Readonly<Record<string, Box>>;
+}
+
+export const SHRINK = 4;
+
+/** Parts whose place and colours are compared; canvases hold no letters, or only digits, and are compared strictly. */
+const PARTS: Record<string, string> = {
+  bar: ".bar",
+  text: "#text",
+  tokens: "#tokens",
+  heads: "#heads",
+  detail: ".detail",
+  tabs: "#tabs",
+  options: ".detail > .view-options",
+};
+const CANVASES: Record<string, string> = {
+  "canvas of head 0": "#heads canvas >> nth=0",
+  "canvas of head 3": "#heads canvas >> nth=3",
+  "canvas of head 7": "#heads canvas >> nth=7",
+  "matrix canvas": "#matrix canvas.cells",
+  "lines canvas": "#lines canvas:not(.all)",
+  "difference canvas": "#compare [part~=difference] canvas",
+};
+
+export async function lookOf(page: Page): Promise<Look> {
+  const parts: Record<string, Box> = {};
+  for (const [name, selector] of Object.entries({ ...PARTS, ...CANVASES })) {
+    const found = page.locator(selector).first();
+    if ((await found.count()) === 0 || !(await found.isVisible())) continue;
+    const { x, y, width, height } = (await found.boundingBox()) as Box;
+    parts[name] = { x: Math.round(x), y: Math.round(y), width: Math.round(width), height: Math.round(height) };
+  }
+  return { picture: shrink(readPng(await page.screenshot()), SHRINK), parts };
+}
+
+/** Each pixel is the mean of a square of pixels. */
+function shrink(picture: Picture, by: number): Picture {
+  const [width, height] = [Math.floor(picture.width / by), Math.floor(picture.height / by)];
+  return {
+    width,
+    height,
+    at: (x, y) => mean(picture, x * by, y * by, (x + 1) * by, (y + 1) * by).map(Math.round) as [number, number, number],
+  };
+}
+
+function mean(picture: Picture, left: number, top: number, right: number, bottom: number): [number, number, number] {
+  const sum: [number, number, number] = [0, 0, 0];
+  const clamp = (at: number, end: number) => Math.min(end - 1, Math.max(0, Math.floor(at)));
+  let count = 0;
+  for (let y = clamp(top, picture.height); y <= clamp(bottom - 1e-9, picture.height); y++) {
+    for (let x = clamp(left, picture.width); x <= clamp(right - 1e-9, picture.width); x++, count++) {
+      picture.at(x, y).forEach((channel, c) => {
+        sum[c] = (sum[c] as number) + channel;
+      });
+    }
+  }
+  return sum.map((channel) => channel / count) as [number, number, number];
+}
+
+/** Blocks along each side of a part. */
+const BLOCKS = 12;
+
+function blocks({ picture }: Look, box: Box): [number, number, number][] {
+  const [x, y, w, h] = [box.x, box.y, box.width / BLOCKS, box.height / BLOCKS].map((each) => each / SHRINK) as [
+    number,
+    number,
+    number,
+    number,
+  ];
+  return Array.from({ length: BLOCKS * BLOCKS }, (_, i) => {
+    const [left, top] = [x + (i % BLOCKS) * w, y + Math.floor(i / BLOCKS) * h];
+    return mean(picture, left, top, left + w, top + h);
+  });
+}
+
+/** What differs from the reference by more than fonts can explain, in words. */
+export function differences(reference: Look, now: Look): string[] {
+  const found: string[] = [];
+  for (const name of Object.keys({ ...reference.parts, ...now.parts })) {
+    const [was, is] = [reference.parts[name], now.parts[name]];
+    if (!was || !is) {
+      found.push(`${name} is ${is ? "new" : "gone"}`);
+      continue;
+    }
+    const far = (["x", "width", "y", "height"] as const).filter((side) => {
+      const room = side === "x" || side === "width" ? 0.06 * was.width + 12 : 0.15 * was.height + 48;
+      return Math.abs(was[side] - is[side]) > room;
+    });
+    if (far.length > 0) found.push(`${name} has moved: ${JSON.stringify(is)}, not ${JSON.stringify(was)}`);
+    const before = blocks(reference, was);
+    const distances = blocks(now, is).map((color, i) =>
+      Math.max(...color.map((channel, c) => Math.abs(channel - ((before[i] as number[])[c] as number)))),
+    );
+    const average = distances.reduce((sum, each) => sum + each, 0) / distances.length;
+    const limit = name in CANVASES ? 6 : 10;
+    if (average > limit) found.push(`${name} has other colours: ${average.toFixed(1)} levels off, at most ${limit}`);
+  }
+  return found;
+}
