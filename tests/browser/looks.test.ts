@@ -72,7 +72,7 @@ for (const state of STATES) {
     if (writing) {
       mkdirSync(folder, { recursive: true });
       writeFileSync(join(folder, `${state.name}.png`), writePng(look.picture));
-      writeFileSync(boxes, `${JSON.stringify({ ...stored(), [state.name]: look.parts }, null, 1)}\n`);
+      writeFileSync(boxes, `${JSON.stringify({ ...stored(), [state.name]: look.parts }, null, 2)}\n`);
     }
     assert.ok(Object.keys(look.parts).length >= 9, Object.keys(look.parts).join());
     assert.deepEqual(differences(reference(state.name), look), []);
