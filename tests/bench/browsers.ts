@@ -29,6 +29,7 @@ async function bundlePage(): Promise<void> {
   const page = "<!doctype html><title>bench</title><script type=module src=in-page.js></script>";
   writeFileSync(join(FOLDER, "index.html"), page);
   symlinkSync(here("peers/node_modules"), join(FOLDER, "peers"));
+  symlinkSync(here("../../build/wasm-simd/reference.wasm"), join(FOLDER, "reference.wasm"));
 }
 
 /** A page whose module has run. */

@@ -9,6 +9,7 @@ import { ort } from "./peers/ort.ts";
 import { plain } from "./peers/plain.ts";
 import { ruvector } from "./peers/ruvector.ts";
 import { tfjs } from "./peers/tfjs.ts";
+import { reference } from "./reference.ts";
 import { type First, type Lengths, measureFirst, measureLengths } from "./special.ts";
 
 /** What is to be measured in an engine; plain data, since it goes into pages. */
@@ -32,7 +33,7 @@ export async function runJob(job: Job, report: (report: Report) => void | Promis
   const variants = await loadVariants();
   const first = variants[0];
   if (!first) throw new Error("no build of headscope runs here");
-  const all: Contender[] = [...variants.map(headscope), ...ort, tfjs, jax, mlMatrix, ruvector, plain];
+  const all: Contender[] = [...variants.map(headscope), ...ort, tfjs, jax, mlMatrix, ruvector, plain, reference];
   const contenders = all.filter(
     ({ name }) => job.who.length === 0 || job.who.some((one) => name.startsWith(one)) || name === first.variant,
   );
