@@ -4,7 +4,7 @@ import { ENGINES } from "./options.ts";
 import { plotSvg } from "./plot.ts";
 import { judge, passes, verdictTable } from "./requirements.ts";
 import type { Results } from "./results.ts";
-import { resultTable, short } from "./table.ts";
+import { bestRow, findRow, resultTable, short } from "./table.ts";
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const README = here("README.md");
@@ -18,7 +18,39 @@ export function replaceSection(text: string, name: string, content: string): str
   return `${text.slice(0, from + open.length)}\n${content.trim()}\n${text.slice(to)}`;
 }
 
-/** Tables and plots of tests/bench/README.md, from what was measured. */
+/** The few lines of the project's README: time of the better build here, and how many times as long ORT takes. */
+function summary(results: Results): string {
+  const columns = [
+    ["chromium", "relaxed"],
+    ["node24", "relaxed"],
+    ["firefox", "relaxed"],
+    ["node20", "simd"],
+  ] as const;
+  const rows = [
+    ["64 tokens", "D768 T64"],
+    ["128", "D768 T128"],
+    ["512", "D768 T512"],
+    ["1,024, causal, all weights", "D768 T1024 causal weights"],
+    ["one more behind 1,024 cached", "D768 decode1024"],
+    ["4 (D = 8, 2 heads), all weights", "D8 T4 weights"],
+  ] as const;
+  const shown = columns.filter(([engine]) => results.engines[engine]);
+  const cell = (id: string, engine: string, variant: string) => {
+    const result = results.results.find((each) => each.case === id && each.engine === engine);
+    const mine = findRow(result, variant);
+    const peer = bestRow(result, "ORT", (name) => !name.includes("constant"));
+    return mine ? `${short(mine.ms)} ms${peer ? ` (${short(peer.ms / mine.ms)}×)` : ""}` : "";
+  };
+  return [
+    `| | ${shown.map(([engine, variant]) => `${results.engines[engine]}, ${variant}`).join(" | ")} |`,
+    `|---|${shown.map(() => "---:|").join("")}`,
+    ...rows.map(
+      ([name, id]) => `| ${name} | ${shown.map(([engine, variant]) => cell(id, engine, variant)).join(" | ")} |`,
+    ),
+  ].join("\n");
+}
+
+/** Tables and plots of tests/bench/README.md and the lines of the project's, from what was measured. */
 export function writeReport(results: Results): void {
   const engines = ENGINES.filter((engine) => results.engines[engine]);
   const ofEngine = (engine: string) => results.results.filter((result) => result.engine === engine);
@@ -64,4 +96,6 @@ export function writeReport(results: Results): void {
   text = replaceSection(text, "lengths", `${lengthsHead}\n${lengths.join("\n")}`);
   text = replaceSection(text, "entry", results.entryBytes ? `${short(results.entryBytes / 1000)} KB` : "not measured");
   writeFileSync(README, text);
+  const project = here("../../README.md");
+  writeFileSync(project, replaceSection(readFileSync(project, "utf8"), "speed", summary(results)));
 }
