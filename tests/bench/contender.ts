@@ -13,6 +13,11 @@ export interface Prepared {
   dispose(): void | Promise<void>;
 }
 
+/** Layers that slow contenders take: small ones, and the larger ones once, since they are slow with and without masks. */
+export function isSlowCase(c: Case): boolean {
+  return c.core || c.G !== c.H || (c.D > 8 && (c.T > 128 || c.weights || c.causal));
+}
+
 /** Someone who can do the work of (some) cases. */
 export interface Contender {
   readonly name: string;

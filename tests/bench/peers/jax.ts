@@ -1,5 +1,5 @@
 import type { JaxArray } from "@jax-js/jax";
-import type { Contender } from "../contender.ts";
+import { type Contender, isSlowCase } from "../contender.ts";
 
 type Jax = typeof import("@jax-js/jax");
 
@@ -22,7 +22,7 @@ async function start(): Promise<Jax> {
 export const jax: Contender = {
   name: "jax-js",
   tolerance: 1e-4,
-  takes: (c) => typeof document !== "undefined" && !c.core && c.G === c.H && c.T <= 256,
+  takes: (c) => typeof document !== "undefined" && !isSlowCase(c),
   async prepare(p) {
     runtime ??= start();
     const { numpy: np, nn, jit } = await runtime;

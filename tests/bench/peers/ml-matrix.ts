@@ -1,11 +1,11 @@
 import type { Matrix } from "ml-matrix";
-import type { Contender } from "../contender.ts";
+import { type Contender, isSlowCase } from "../contender.ts";
 
 /** ml-matrix: float64 matrices in plain JavaScript. Its matrices have two axes, so heads come one after the other. */
 export const mlMatrix: Contender = {
   name: "ml-matrix",
   tolerance: 1e-4,
-  takes: (c) => !c.core && c.G === c.H && c.T <= 128,
+  takes: (c) => !isSlowCase(c),
   async prepare(p) {
     const { Matrix } = await import("ml-matrix");
     const { D, H, d, T, cached, causal, weights } = p.case;

@@ -31,7 +31,7 @@ declare module "@tensorflow/tfjs-core" {
   export function concat(parts: readonly TfTensor[], axis: number): TfTensor;
   export function split(x: TfTensor, sizes: readonly number[], axis: number): TfTensor[];
   export function softmax(x: TfTensor): TfTensor;
-  export function tidy<T>(call: () => T): T;
+  export function tidy(call: () => void): void;
   export function setBackend(name: "wasm"): Promise<boolean>;
   export function ready(): Promise<void>;
   export function env(): { set(flag: string, value: boolean): void };

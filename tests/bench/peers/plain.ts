@@ -1,4 +1,4 @@
-import type { Contender } from "../contender.ts";
+import { type Contender, isSlowCase } from "../contender.ts";
 
 /** y = x W + b in the order of loops that suits a cache: rows of W are read along. */
 function multiply(x: Float32Array, w: Float32Array, bias: Float32Array, rows: number): Float32Array {
@@ -20,7 +20,7 @@ function multiply(x: Float32Array, w: Float32Array, bias: Float32Array, rows: nu
 export const plain: Contender = {
   name: "plain JS",
   tolerance: 1e-4,
-  takes: (c) => !c.core && c.G === c.H && c.T <= 128,
+  takes: (c) => !isSlowCase(c),
   async prepare(p) {
     const { D, H, d, T, cached, causal, weights } = p.case;
     const S = cached + T;

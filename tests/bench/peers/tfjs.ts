@@ -1,5 +1,5 @@
 import type { TfTensor } from "@tensorflow/tfjs-core";
-import type { Contender, Prepared } from "../contender.ts";
+import type { Answer, Contender, Prepared } from "../contender.ts";
 import type { Problem } from "../problem.ts";
 import { peerFolder } from "./files.ts";
 
@@ -21,7 +21,8 @@ async function start(): Promise<Tf> {
 export const tfjs: Contender = {
   name: "tfjs-wasm",
   tolerance: 1e-4,
-  takes: (c) => !c.core && c.G === c.H,
+  // 1,024 tokens take it over a second: once with everything, once without.
+  takes: (c) => !c.core && c.G === c.H && (c.T < 512 || c.causal === c.weights),
   async prepare(p: Problem): Promise<Prepared> {
     runtime ??= start();
     const tf = await runtime;
@@ -75,16 +76,19 @@ export const tfjs: Contender = {
       return { mixed: parts.map((part) => part.mixed), concat };
     };
     const attend = T > 8 && cached === 0 ? headByHead : inOneBatch;
-    const run = () =>
+    const run = (): Answer => {
+      let output = p.x;
+      const all = weights ? new Float32Array(H * T * S) : undefined;
+      // Nothing is returned through tidy(): it would look for tensors at every index of an array.
       tf.tidy(() => {
         const x = tf.tensor(p.x, [T, D]);
         const scaled = tf.mul(tf.fused.matMul({ a: x, ...q }), 1 / Math.sqrt(d));
         const { mixed, concat } = attend(scaled, tf.fused.matMul({ a: x, ...k }), tf.fused.matMul({ a: x, ...v }));
-        const output = tf.fused.matMul({ a: concat, ...o }).dataSync();
-        const all = weights ? new Float32Array(H * T * S) : undefined;
+        output = tf.fused.matMul({ a: concat, ...o }).dataSync();
         if (all) for (const [i, part] of mixed.entries()) all.set(part.dataSync(), i * (all.length / mixed.length));
-        return { output, weights: all };
       });
+      return { output, weights: all };
+    };
     return {
       run,
       dispose() {
