@@ -13,9 +13,12 @@ export interface Prepared {
   dispose(): void | Promise<void>;
 }
 
+/** Heads that are parts of the model's width, each with keys and values of its own: what most peers are written for. */
+export const isUsual = (c: Case): boolean => !c.core && c.G === c.H && c.H * c.d === c.D;
+
 /** Layers that slow contenders take: small ones, and the larger ones once, since they are slow with and without masks. */
 export function isSlowCase(c: Case): boolean {
-  return c.core || c.G !== c.H || (c.D > 8 && (c.T > 128 || c.weights || c.causal));
+  return !isUsual(c) || (c.D > 8 && (c.T > 128 || c.weights || c.causal));
 }
 
 /** Someone who can do the work of (some) cases. */

@@ -50,7 +50,7 @@ export interface Lengths {
     readonly T: number;
     readonly ms: number;
     readonly flops: number;
-    /** Bytes that the heap grew by at this length, and four float32 arrays of T · D. */
+    /** Bytes that the heap has grown by since load(), weights and shorter inputs included, and four arrays of T · D. */
     readonly growth: number;
     readonly tensors: number;
     readonly error: number;
@@ -61,6 +61,7 @@ export async function measureLengths(variant: Variant): Promise<Lengths> {
   const machine = await Machine.start();
   machine.startCase(0);
   const hs = await load({ variant });
+  const start = hs.memory().heapBytes;
   const rows: Lengths["rows"][number][] = [];
   const model = chooseCases(["D768 T1024 causal"])[0] as ReturnType<typeof chooseCases>[number];
   for (const [T, calls] of [
@@ -73,11 +74,10 @@ export async function measureLengths(variant: Variant): Promise<Lengths> {
       throw new Error("there is no past here");
     });
     const prepared = await headscope(hs).prepare(problem);
-    const before = hs.memory().heapBytes;
     if (T === 512) for (let i = 0; i < 10; ++i) await prepared.run();
     const samples: number[] = [];
     let answer = await prepared.run();
-    const growth = hs.memory().heapBytes - before;
+    const growth = hs.memory().heapBytes - start;
     for (let i = 0; i < calls; ++i) {
       machine.isQuiet();
       const begin = performance.now();

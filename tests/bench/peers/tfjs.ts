@@ -1,5 +1,5 @@
 import type { TfTensor } from "@tensorflow/tfjs-core";
-import type { Answer, Contender, Prepared } from "../contender.ts";
+import { type Answer, type Contender, isUsual, type Prepared } from "../contender.ts";
 import type { Problem } from "../problem.ts";
 import { peerFolder } from "./files.ts";
 
@@ -22,7 +22,7 @@ export const tfjs: Contender = {
   name: "tfjs-wasm",
   tolerance: 1e-4,
   // 1,024 tokens take it over a second: once with everything, once without.
-  takes: (c) => !c.core && c.G === c.H && (c.T < 512 || c.causal === c.weights),
+  takes: (c) => isUsual(c) && (c.T < 512 || c.causal === c.weights),
   async prepare(p: Problem): Promise<Prepared> {
     runtime ??= start();
     const tf = await runtime;
