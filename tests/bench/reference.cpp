@@ -50,9 +50,9 @@ EXPORT(forward) void forward(size_t T, bool causal, const float* x, float* outpu
   reference::Mask mask;
   if (causal) mask.visible = [](size_t, size_t, size_t i, size_t j) { return j <= i; };
   const reference::Sizes sizes{1, H, H, T, T, D / H, D / H};
-  const auto attention = reference::attention(sizes, heads(weights.wq, weights.bq), heads(weights.wk, weights.bk),
-                                              heads(weights.wv, weights.bv),
-                                              1.0 / std::sqrt(static_cast<double>(D / H)), 0.0, mask);
+  const auto attention =
+      reference::attention(sizes, heads(weights.wq, weights.bq), heads(weights.wk, weights.bk),
+                           heads(weights.wv, weights.bv), 1.0 / std::sqrt(static_cast<double>(D / H)), 0.0, mask);
   const Tensor concat = reference::join_heads(attention.heads, 1, T, H, D / H);
   const Tensor y = reference::linear(concat, T, D, weights.wo, D, weights.bo);
   for (size_t i = 0; i < y.size(); ++i) output[i] = static_cast<float>(y[i]);
