@@ -138,13 +138,7 @@ void Linear::apply_rows(size_t rows, size_t first, size_t count, const float* x,
 void Linear::multiply_stored(size_t rows, size_t first, size_t count, const float* x, size_t x_stride,
                              const float* bias, float* y, size_t y_stride, float* scratch) const {
   float* packed = scratch + panel_floats();
-  if (rows > 1) {
-    for_each_tile(rows, [&](size_t row, size_t tile_rows) {
-      const float* from[kTileRows];
-      for (size_t r = 0; r < tile_rows; ++r) from[r] = x + (row + r) * x_stride;
-      pack_rows(tile_rows, count, from, 1.0F, packed + row * count);
-    });
-  }
+  if (rows > 1) pack_tiles(rows, count, x, x_stride, packed);
   // Whole blocks around the rows that are wanted.
   const size_t block = layout_ == WeightLayout::out_in ? block_values(type_) : 1;
   const size_t begin = first / block * block;

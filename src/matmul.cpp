@@ -240,6 +240,14 @@ void pack_rows(size_t rows, size_t depth, const float* const* row, float factor,
   pack_four(kLanes, depth, row, factor, to, rows);
 }
 
+void pack_tiles(size_t rows, size_t depth, const float* a, size_t a_stride, float* to) {
+  for_each_tile(rows, [&](size_t first, size_t count) {
+    const float* row[kTileRows];
+    for (size_t r = 0; r < count; ++r) row[r] = a + (first + r) * a_stride;
+    pack_rows(count, depth, row, 1.0F, to + first * depth);
+  });
+}
+
 void multiply_tiles(const Product& product, size_t rows, const float* a, float* c) {
   if (rows == 0) return;
   if (rows == 1) return multiply_row(product, a, c);
@@ -267,11 +275,7 @@ void multiply(const Product& product, size_t rows, const float* a, size_t a_stri
   if (rows == 1) return multiply_row(product, a, c);
   for (size_t group = 0; group < rows; group += kRowGroup) {
     const size_t group_rows = std::min(kRowGroup, rows - group);
-    for_each_tile(group_rows, [&](size_t first, size_t count) {
-      const float* row[kTileRows];
-      for (size_t r = 0; r < count; ++r) row[r] = a + (group + first + r) * a_stride;
-      pack_rows(count, product.depth, row, 1.0F, scratch + first * product.depth);
-    });
+    pack_tiles(group_rows, product.depth, a + group * a_stride, a_stride, scratch);
     // One panel a call: a short call soon gives the engine the chance to change to its fast tier.
     Product panel = product;
     for (size_t n = 0; n < product.columns; n += kPanel) {

@@ -57,6 +57,10 @@ constexpr uint64_t packed_tile_floats(uint64_t rows, uint64_t depth) { return ro
 /// turned, see multiply_tiles. A row alone is packed as it is, to[k] = factor · row[0][k].
 void pack_rows(size_t rows, size_t depth, const float* const* row, float factor, float* to);
 
+/// All rows of A [rows, depth], a_stride floats apart, tile by tile as for_each_tile deals them out: what
+/// multiply_tiles reads. `to` holds packed_tile_floats(rows, depth).
+void pack_tiles(size_t rows, size_t depth, const float* a, size_t a_stride, float* to);
+
 /// B of a product, and where its sums start from. Members that a product does not use keep their defaults.
 struct Product {
   size_t depth = 0;               // K
