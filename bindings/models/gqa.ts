@@ -72,7 +72,7 @@ export function poolKVHeads(
  * Error and cache for every number of K/V heads that a layer can be pooled to, its own number first.
  *
  * @param x `[T,D]` or `[B,T,D]`: what the layer reads
- * @param options `causal`, default true
+ * @param options `causal`, default true; `headMask` as `forward` takes it, on both sides of the comparison
  * @throws as `multiHeadAttention` and `forward`
  */
 export function gqaCurve(
@@ -80,9 +80,9 @@ export function gqaCurve(
   config: AttentionConfig,
   weights: AttentionWeights,
   x: Tensor,
-  options: GqaOptions & { readonly causal?: boolean | undefined } = {},
+  options: GqaOptions & { readonly causal?: boolean | undefined; readonly headMask?: Float32Array | undefined } = {},
 ): GqaPoint[] {
-  const { causal = true } = options;
+  const { causal = true, headMask } = options;
   const c = resolveConfig({ ...config });
   const { shape } = checkTensor("x", x, 3);
   let whole: Float32Array | undefined;
@@ -90,7 +90,7 @@ export function gqaCurve(
     const pooled = poolKVHeads(c, weights, numKVHeads);
     const layer = hs.multiHeadAttention(pooled.config, pooled.weights);
     try {
-      const { data } = layer.forward(x, { causal, want: [] }).output;
+      const { data } = layer.forward(x, { causal, headMask, want: [] }).output;
       whole ??= data;
       return { numKVHeads, ...errorOf(data, whole), ...cacheOf(c, 1, numKVHeads, options, shape.at(-2) ?? 0) };
     } finally {
@@ -101,7 +101,8 @@ export function gqaCurve(
 
 /**
  * The same for one layer of a model, on what the layer really reads for a text: errors are of this layer's output, and of
- * no other layer; cache bytes are of all layers. Of a model that has grouped heads already, from its own number on.
+ * no other layer; cache bytes are of all layers. Of a model that has grouped heads already, from its own number on. Heads
+ * that `headMask` takes out, here or in an earlier layer, are out on both sides of the comparison.
  *
  * @throws as `model.run`
  */
@@ -109,14 +110,16 @@ export async function gqaCurveOfModel(
   hs: Headscope,
   model: Model,
   tokens: ModelTokens,
-  options: GqaOptions & Pick<PassOptions, "signal" | "keepWeights"> & { readonly layer?: number | undefined } = {},
+  options: GqaOptions &
+    Pick<PassOptions, "headMask" | "signal" | "keepWeights"> & { readonly layer?: number | undefined } = {},
 ): Promise<GqaPoint[]> {
-  const { layer = 0, signal, keepWeights } = options;
+  const { layer = 0, headMask, signal, keepWeights } = options;
   checkInteger("options.layer", layer, 0, model.config.layers - 1);
   const names = attentionTensors(model, layer);
   if (names === undefined)
     throw new HeadscopeError("unsupported", `${model.name}: no output projection by a known name`);
-  const run = model.run(tokens, { layers: layer + 1, want: ["q", "k", "v", "scores"], signal, keepWeights });
+  const want = ["q", "k", "v", "scores"] as const;
+  const run = model.run(tokens, { layers: layer + 1, want, headMask, signal, keepWeights });
   let last: Awaited<ReturnType<typeof run.next>>["value"];
   for await (const result of run) last = result;
   const { q, k, v, scores, output } = last;
@@ -132,6 +135,7 @@ export async function gqaCurveOfModel(
     return hs.attention(q, poolHeads(k, size), poolHeads(v, size), { mask, scale, want: [] }).output.data;
   };
   const whole = attend(numKVHeads);
+  const gates = headMask?.[layer];
   const concat = new Float32Array(queries * heads * valueHeadDim);
   return groupsBelow(numKVHeads).map((G) => {
     const pooled = attend(G);
@@ -142,6 +146,7 @@ export async function gqaCurveOfModel(
       queries,
       valueHeadDim,
       concat,
+      gates,
     );
     const difference = project(concat, queries, matrix.data, names.outputLayout, output.shape[1] as number);
     const error = errorOfDifference(difference, output.data);
@@ -265,12 +270,21 @@ function scaleOf(q: Tensor, k: Tensor, scores: Tensor): number {
   return (scores.data[at] as number) / product;
 }
 
-/** `[H,T,dv]` to `[T,H·dv]`. */
-function sideBySide(heads: Float32Array, count: number, rows: number, width: number, to: Float32Array): void {
+/** `[H,T,dv]` to `[T,H·dv]`, each head times its gate. */
+function sideBySide(
+  heads: Float32Array,
+  count: number,
+  rows: number,
+  width: number,
+  to: Float32Array,
+  gates: Float32Array | undefined,
+): void {
   for (let head = 0; head < count; ++head) {
+    const gate = gates?.[head] ?? 1;
     for (let row = 0; row < rows; ++row) {
       const from = (head * rows + row) * width;
-      to.set(heads.subarray(from, from + width), (row * count + head) * width);
+      const at = (row * count + head) * width;
+      for (let i = 0; i < width; ++i) to[at + i] = gate * (heads[from + i] as number);
     }
   }
 }

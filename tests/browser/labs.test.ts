@@ -71,6 +71,42 @@ visit("W_O laboratory: every W_O with the API's numbers", { fragment: "s=numpy&l
   await until(page, () => document.querySelector("#lab-wo canvas")?.getAttribute("aria-label")?.includes("4 of 8"));
 });
 
+visit("laboratories count heads that are off as off, and say so", { fragment: "s=numpy&l=en" }, async ({ page }) => {
+  const { core, layer } = await seed42();
+  const [{ heads }, own] = await Promise.all([layer.results(), layer.projection()]);
+  const off = new Set([1]);
+  const { contributions, output } = await projectHeads(core, heads, own, off);
+  const report = reportOutput(contributions, output, own.bo);
+  const lab = await open(page, "wo");
+  await page.locator("#heads .card input").nth(1).uncheck();
+  await until(
+    page,
+    (norm: string) => document.querySelector("#lab-wo .lab-sum")?.textContent?.endsWith(`‖A‖ = ${norm}.`),
+    threeDigits(report.norm),
+  );
+  assert.deepEqual(
+    (await rows(lab)).map((row) => row.slice(0, 3)),
+    [
+      ["0", threeDigits(report.heads[0]?.norm as number), "100 %"],
+      ["1", "off", ""],
+    ],
+  );
+  assert.equal(
+    await textOf(lab.locator(".note")),
+    "H1 off: what it has read is left out of A, and the shares are shares of what remains.",
+  );
+  await page.locator("#heads .card").nth(1).click();
+  for (const id of ["gqa", "rank", "same"]) {
+    const other = await open(page, id);
+    const words = id === "gqa" ? /^H1 off: left out of the output/ : /^H1 is switched off: it still reads/;
+    assert.match(await textOf(other.locator(".note")), words, id);
+  }
+  await page.locator("#heads .card input").nth(0).uncheck();
+  await until(page, () => document.querySelector("#lab-wo .lab-sum")?.textContent?.endsWith("‖A‖ = 0."));
+  await page.locator("#all-on").click();
+  await until(page, () => document.querySelectorAll("#labs .note").length === 0);
+});
+
 visit("GQA laboratory: error and bytes of each place, and what is no place", {}, async ({ page }) => {
   await typeText(page, SENTENCE);
   const core = inThread(await load({ variant: "simd" }));

@@ -159,6 +159,53 @@ eachVariant("gqaCurveOfModel: errors as of a model whose K/V heads are averaged 
   }
 });
 
+test("gqaCurve, gqaCurveOfModel: heads that are out are out on both sides", async () => {
+  const hs = await load({ variant: "simd" });
+  const gates = Float32Array.of(0, 1, 1, 0, 1, 0);
+  const none = gqaCurve(hs, CONFIG, WEIGHTS, X, { headMask: new Float32Array(6) });
+  assert.ok(none.every(({ error, maxError }) => error === 0 && maxError === 0));
+  const forward = (config: AttentionConfig, weights: AttentionWeights) => {
+    const layer = hs.multiHeadAttention(config, weights);
+    const { data } = layer.forward(X, { causal: true, headMask: gates, want: [] }).output;
+    layer.dispose();
+    return data;
+  };
+  const whole = forward(CONFIG, WEIGHTS);
+  for (const { numKVHeads, error } of gqaCurve(hs, CONFIG, WEIGHTS, X, { headMask: gates })) {
+    const pooled = poolKVHeads(CONFIG, WEIGHTS, numKVHeads);
+    const difference = forward(pooled.config, pooled.weights).map((x, i) => x - (whole[i] as number));
+    assert.ok(Math.abs(error - Math.hypot(...difference) / Math.hypot(...whole)) < 1e-6);
+  }
+
+  const random = randomModel("llama", "F32", { numKVHeads: 8, layers: 2 });
+  const ids = [4, 8, 15, 16, 23, 42];
+  using model = await openModel(hs, ggufModel(random));
+  const { numHeads } = model.config;
+  const headMask = [Float32Array.from({ length: numHeads }, (_, i) => i % 2), new Float32Array(numHeads)];
+  const alone = await gqaCurveOfModel(hs, model, ids, { layer: 1, headMask });
+  assert.ok(alone.every(({ error }) => error === 0));
+  const [gated, plain] = [
+    await gqaCurveOfModel(hs, model, ids, { headMask }),
+    await gqaCurveOfModel(hs, model, ids, {}),
+  ];
+  // Heads 0, 2, … out: only what the others read through pooled heads counts.
+  using other = await openModel(hs, ggufModel(pooledModel(random, numHeads / 2)));
+  const outputs: Float32Array[] = [];
+  for (const each of [model, other]) {
+    for await (const { output } of each.run(ids, {
+      layers: 1,
+      want: [],
+      headMask: headMask.slice(0, each.config.layers),
+    })) {
+      outputs.push(output.data);
+    }
+  }
+  const [before, after] = outputs as [Float32Array, Float32Array];
+  const expected = Math.hypot(...before.map((x, i) => x - (after[i] as number))) / Math.hypot(...before);
+  assert.ok(Math.abs((gated[1]?.error as number) - expected) < 1e-5);
+  assert.ok(Math.abs((gated[1]?.error as number) - (plain[1]?.error as number)) > 1e-3);
+});
+
 test("gqaCurveOfModel: the same from either format, in any layer, and from grouped heads on", async () => {
   const hs = await load({ variant: "simd" });
   const gpt2 = randomModel("gpt2");

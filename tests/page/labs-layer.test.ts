@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { type AttentionConfig, load } from "headscope";
-import { gqaCurve, gqaCurveOfModel, openModel } from "headscope/models";
+import { ablationMask, gqaCurve, gqaCurveOfModel, type Model, openModel } from "headscope/models";
 import type { WorkerModel } from "headscope/worker";
+import { headKey } from "../../web/playground/head-key.js";
 import { percent, threeDigits } from "../../web/playground/labs/drawing.js";
 import { layerOfModel, layerOfParts, projectHeads, withLayer } from "../../web/playground/labs/lab-layer.js";
 import {
@@ -142,18 +143,103 @@ test("NumPy's seed 42 and the built heads through their own W_O", async () => {
   }
 });
 
-test("a layer of the embedded model: its heads, W_O and b_O make its own output", async () => {
+const SOME_OFF = new Set([1, 2, 5]);
+
+for (const kind of projections) {
+  test(`W_O ${kind} with heads off: they write nothing, and the shares of the others sum to 1`, async () => {
+    const layer = layerOfParts(hs, PARTS, SOME_OFF);
+    const { heads } = await layer.results();
+    const own = await layer.projection();
+    const wo = projectionOf(kind, own.sizes, own.wo, heads, layer.off);
+    const { contributions, output } = await projectHeads(hs, heads, { ...own, wo }, layer.off);
+    const report = reportOutput(contributions, output, own.bo);
+    for (const [head, { norm, share, places }] of report.heads.entries()) {
+      assert.equal(norm > 0, !SOME_OFF.has(head), `head ${head}`);
+      if (SOME_OFF.has(head)) assert.deepEqual([share, Math.max(...places)], [0, 0]);
+    }
+    const shares = report.heads.reduce((sum, { share }) => sum + share, report.biasShare);
+    assert.ok(Math.abs(shares - 1) < (kind === "cancelling" ? 1e-2 : 1e-5), String(shares));
+    if (kind !== "real") return;
+    const headMask = Float32Array.from({ length: 6 }, (_, head) => (SOME_OFF.has(head) ? 0 : 1));
+    const gated = await withLayer(hs, CONFIG, WEIGHTS, (layer) => layer.forward(X, { causal: true, headMask }));
+    assertValuesClose(output.data, gated.output.data, { absolute: 2e-5 }, "A");
+  });
+}
+
+test("W_O cancelling passes over heads that are off: 0 takes nothing back, 4 takes back what 3 wrote", async () => {
+  const layer = layerOfParts(hs, { ...PARTS, x: new Random(2).tensor([3, 24]), causal: false }, SOME_OFF);
+  const { heads } = await layer.results();
+  const own = await layer.projection();
+  const wo = projectionOf("cancelling", own.sizes, own.wo, heads, layer.off);
+  const block = 3 * 20;
+  for (const head of [0, 1, 2, 4, 5]) {
+    assert.deepEqual(wo.subarray(head * block, (head + 1) * block), own.wo.subarray(head * block, (head + 1) * block));
+  }
+  const { contributions } = await projectHeads(hs, heads, { ...own, wo }, layer.off);
+  const of = (head: number, t: number, c: number) => contributions.data[(t * 6 + head) * 20 + c] as number;
+  for (let t = 0; t < 3; t++) {
+    for (let c = 0; c < 20; c++) assert.ok(Math.abs(of(0, t, c) + of(3, t, c)) < 1e-3);
+  }
+});
+
+function embedded() {
   const file = new URL("../../web/models/headscope.gguf", import.meta.url);
-  const model = await openModel(hs, new Blob([readFileSync(file)]));
-  const remote = {
+  return openModel(hs, new Blob([readFileSync(file)]));
+}
+
+function remoteOf(model: Model): WorkerModel {
+  return {
     ...{ config: model.config, name: model.name, tensors: model.tensors },
     run: (...given: Parameters<typeof model.run>) => model.run(...given),
     read: (...given: Parameters<typeof model.read>) => model.read(...given),
     gqaCurve: (...[tokens, options]: Parameters<WorkerModel["gqaCurve"]>) =>
       gqaCurveOfModel(hs, model, tokens, options),
   } as unknown as WorkerModel;
+}
+
+test("a layer of a model with heads off, here and before: what it reads, its output and its curve are those of the gated run", async () => {
+  const model = await embedded();
   const ids = model.tokenize("The cat sat on the mat because it was").map(({ id }) => id);
-  const layer = layerOfModel(remote, ids, 1);
+  const off = new Set([headKey(0, 1), headKey(0, 3), headKey(1, 2), headKey(3, 0)]);
+  const layer = layerOfModel(remoteOf(model), ids, { layer: 1, off });
+  assert.deepEqual([...layer.off], [2]);
+  const { weights, heads } = await layer.results();
+  const { output } = await projectHeads(hs, heads, await layer.projection(), layer.off);
+  const heads3 = [
+    { layer: 0, head: 1 },
+    { layer: 0, head: 3 },
+    { layer: 1, head: 2 },
+  ];
+  for await (const result of model.run(ids, { layers: 2, headMask: ablationMask(model, heads3) })) {
+    if (result.layer !== 1) continue;
+    assert.deepEqual(weights, result.weights);
+    assertValuesClose(output.data, result.output.data, { absolute: 1e-4 }, "A");
+  }
+  const errors = (await layer.pooled(2)).map(({ error }) => error);
+  const whole = (await layerOfModel(remoteOf(model), ids, { layer: 1, off: new Set() }).pooled(2)).map(
+    ({ error }) => error,
+  );
+  assert.equal(errors[0], 0);
+  for (const [i, error] of errors.entries()) if (i > 0) assert.ok(Math.abs(error - (whole[i] as number)) > 1e-4);
+  model.dispose();
+});
+
+test("work on a layer ends with its signal, and is done when it is asked for again", async () => {
+  const model = await embedded();
+  const ids = model.tokenize("The cat sat").map(({ id }) => id);
+  const stop = new AbortController();
+  const layer = layerOfModel(remoteOf(model), ids, { layer: 3, off: new Set(), signal: stop.signal });
+  const asked = layer.results();
+  stop.abort();
+  await assert.rejects(asked, { code: "aborted" });
+  await assert.rejects(layer.pooled(2), { code: "aborted" });
+  model.dispose();
+});
+
+test("a layer of the embedded model: its heads, W_O and b_O make its own output", async () => {
+  const model = await embedded();
+  const ids = model.tokenize("The cat sat on the mat because it was").map(({ id }) => id);
+  const layer = layerOfModel(remoteOf(model), ids, { layer: 1, off: new Set() });
   const { q, k, weights, heads } = await layer.results();
   const own = await layer.projection();
   assert.deepEqual(own.sizes, { heads: 8, width: 16, outDim: 128 });

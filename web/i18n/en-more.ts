@@ -24,6 +24,7 @@ export const enMore = {
   "open.go": "Open",
   "open.cancel": "Cancel",
   "open.bytes": "Reading: {bytes}",
+  "open.bytesOf": "Reading what is needed: {bytes} so far, of a file of {total}",
   "open.cancelled": "Stopped. Nothing was changed.",
   "open.failed": "This could not be opened: {reason}. What was shown before is kept.",
   "open.oneModel":
@@ -121,6 +122,7 @@ export const enMore = {
   "lab.noLayer":
     "This source does not hand out the weights and the input of its layer: its file is too large for that, or still on its way.",
   "lab.failed": "This could not be computed: {reason}",
+  "lab.reads": "{heads} is switched off: it still reads what is shown here, and adds nothing to the output.",
   "lab.bad": "{name} is a whole number from {min} to {max}, not {value}.",
   "lab.badRange": "“{name}” is a number from {min} to {max}, not {value}.",
   "lab.wo.title": "W_O laboratory: where each head writes",
@@ -145,6 +147,8 @@ export const enMore = {
   "lab.wo.places": "where it writes, number 0 → {last} of the output",
   "lab.wo.shares":
     "A share is ⟨O_h·W_O^(h), A⟩ / ‖A‖². All shares, with that of b_O, make 100 %; a head that works against the others has a negative one.",
+  "lab.wo.off": "{heads} off: what it has read is left out of A, and the shares are shares of what remains.",
+  "lab.wo.isOff": "off",
   "lab.wo.placesLabel": "head {head} writes into {count} of {all} numbers",
   "lab.gqa.title": "From MHA to GQA to MQA: fewer key and value heads",
   "lab.gqa.about":
@@ -160,6 +164,7 @@ export const enMore = {
   "lab.gqa.kind": "kind",
   "lab.gqa.error": "output error",
   "lab.gqa.bytes": "cache per token",
+  "lab.gqa.off": "{heads} off: left out of the output before and after.",
   "lab.gqa.one": "This layer has a single K/V head already: nothing is left to be shared.",
   "lab.rank.title": "Rank: what a head of width d_k can aim at",
   "lab.rank.about":

@@ -178,6 +178,7 @@ export const zh: Readonly<Record<MessageKey, string>> = {
   "open.go": "打开",
   "open.cancel": "取消",
   "open.bytes": "正在读取：{bytes}",
+  "open.bytesOf": "正在读取需要的部分：已读 {bytes}，文件共 {total}",
   "open.cancelled": "已停止，没有任何改变。",
   "open.failed": "无法打开：{reason}。保留之前的画面。",
   "open.oneModel":
@@ -297,6 +298,7 @@ export const zh: Readonly<Record<MessageKey, string>> = {
   "lab.head": "头",
   "lab.noLayer": "这个来源没有给出这一层的权重和输入：文件太大，或者还在加载。",
   "lab.failed": "无法计算：{reason}",
+  "lab.reads": "{heads} 已关闭：它仍然读到这里显示的内容，但对输出没有贡献。",
   "lab.bad": "{name}应是 {min} 到 {max} 的整数，不能是 {value}。",
   "lab.badRange": "“{name}”应是 {min} 到 {max} 的数，不能是 {value}。",
 
@@ -319,6 +321,8 @@ export const zh: Readonly<Record<MessageKey, string>> = {
   "lab.wo.share": "占 A 的份额",
   "lab.wo.places": "写到哪里，输出的第 0 → {last} 个数",
   "lab.wo.shares": "份额是 ⟨O_h·W_O^(h), A⟩ / ‖A‖²。所有份额连同 b_O 的合计 100%；与其他头作对的头，份额是负的。",
+  "lab.wo.off": "{heads} 已关闭：它读到的内容不计入 A，份额按剩下的部分计算。",
+  "lab.wo.isOff": "已关闭",
   "lab.wo.placesLabel": "第 {head} 头写入 {all} 个数中的 {count} 个",
 
   "lab.gqa.title": "从 MHA 到 GQA 再到 MQA：更少的键值头",
@@ -335,6 +339,7 @@ export const zh: Readonly<Record<MessageKey, string>> = {
   "lab.gqa.kind": "类型",
   "lab.gqa.error": "输出误差",
   "lab.gqa.bytes": "每个词元的缓存",
+  "lab.gqa.off": "{heads} 已关闭：前后两个输出都不含它。",
   "lab.gqa.one": "这一层本来就只有一个 K/V 头：没有可以再共用的了。",
 
   "lab.rank.title": "秩：宽度为 d_k 的头能瞄准什么",

@@ -25,6 +25,22 @@ export function offIn(off: ReadonlySet<number>, layer: number): Set<number> {
   return new Set([...off].map(headPlace).flatMap((place) => (place.layer === layer ? [place.head] : [])));
 }
 
+/** A gate of 0 for each head of a layer that is off; undefined where none is. */
+export function gatesOf(off: ReadonlySet<number>, heads: number): Float32Array | undefined {
+  if (off.size === 0) return undefined;
+  return Float32Array.from({ length: heads }, (_, head) => (off.has(head) ? 0 : 1));
+}
+
+/** The same for each layer of a model; undefined where all heads are on. */
+export function gatesOfLayers(
+  off: ReadonlySet<number>,
+  layers: number,
+  heads: number,
+): (Float32Array | undefined)[] | undefined {
+  if (off.size === 0) return undefined;
+  return Array.from({ length: layers }, (_, layer) => gatesOf(offIn(off, layer), heads));
+}
+
 /** "3" in the first layer, "2-5" elsewhere: how links write a head. */
 export function headCode(key: number): string {
   const { layer, head } = headPlace(key);

@@ -6,15 +6,16 @@
 import type { AttentionConfig, AttentionWeights, Tensor } from "headscope";
 import { attentionTensors } from "headscope/models";
 import type { WorkerModel } from "headscope/worker";
+import { gatesOf, gatesOfLayers, offIn } from "../head-key.js";
 import type { LayerParts } from "../shell.js";
-import type { Core } from "../sources/source.js";
+import type { Core, RunOptions } from "../sources/source.js";
 import type { OutputSizes } from "./output-projection.js";
 import { outputSizes, realProjection } from "./output-projection.js";
 import type { PooledPoint } from "./pooled-heads.js";
 import { pooledPoints } from "./pooled-heads.js";
 import { transpose } from "./svd.js";
 
-/** What heads computed, of all heads of the layer. */
+/** What heads computed, of all heads of the layer, also of those that are switched off: they have read before they go. */
 export interface HeadResults {
   /** [H, T, dk] */
   readonly q: Tensor;
@@ -38,6 +39,8 @@ export interface OutputProjection {
 }
 
 export interface LabLayer {
+  /** Heads of this layer that are switched off. */
+  readonly off: ReadonlySet<number>;
   results(): Promise<HeadResults>;
   projection(): Promise<OutputProjection>;
   /** A point for each number of K/V heads, the layer's own first. */
@@ -46,40 +49,52 @@ export interface LabLayer {
 
 const WANT = ["q", "k", "v", "weights", "scores", "heads"] as const;
 
-/** Each answer is asked for once: the page draws far more often than the layer changes. */
+/** Each answer is asked for once, and again if that failed: the page draws far more often than the layer changes. */
 function once<T>(work: () => Promise<T>): () => Promise<T> {
   let answer: Promise<T> | undefined;
   return () => {
-    answer ??= work();
+    answer ??= work().catch((error: unknown) => {
+      answer = undefined;
+      throw error;
+    });
     return answer;
   };
 }
 
-export function layerOfParts(core: Core, parts: LayerParts): LabLayer {
+/** @param off heads that are switched off */
+export function layerOfParts(core: Core, parts: LayerParts, off: ReadonlySet<number> = new Set()): LabLayer {
   const { config, weights, x, causal } = parts;
   return {
+    off,
     results: once(() => withLayer(core, config, weights, (layer) => layer.forward(x, { causal, want: WANT }))),
     projection: once(async () => {
       const sizes = outputSizes(config, weights);
       return { sizes, wo: realProjection(sizes, weights), bo: weights.bo };
     }),
-    pooled: (bytesPerElement) => pooledPoints(core, parts, bytesPerElement),
+    pooled: (bytesPerElement) => pooledPoints(core, parts, gatesOf(off, config.numHeads), bytesPerElement),
   };
 }
 
-export function layerOfModel(model: WorkerModel, tokens: readonly number[], layer: number): LabLayer {
+/** @param off heads of any layer that are switched off, by `headKey`: those before this one change what it reads */
+export function layerOfModel(
+  model: WorkerModel,
+  tokens: readonly number[],
+  { layer, off, signal }: Pick<RunOptions, "layer" | "off" | "signal">,
+): LabLayer {
+  const headMask = gatesOfLayers(off, model.config.layers, model.config.numHeads);
   return {
+    off: offIn(off, layer),
     results: once(async () => {
       let last: HeadResults | undefined;
-      const run = model.run(tokens, { layers: layer + 1, want: WANT, output: false });
+      const run = model.run(tokens, { layers: layer + 1, want: WANT, output: false, headMask, signal });
       for await (const result of run) if (result.layer === layer) last = result;
       return last as HeadResults;
     }),
     projection: once(async () => {
       const names = attentionTensors(model, layer);
       if (!names) throw new Error(`${model.name}: no output projection by a known name`);
-      const matrix = await model.read(names.output);
-      const bo = names.outputBias === undefined ? undefined : (await model.read(names.outputBias)).data;
+      const matrix = await model.read(names.output, { signal });
+      const bo = names.outputBias === undefined ? undefined : (await model.read(names.outputBias, { signal })).data;
       const { numHeads: heads, valueHeadDim: width } = model.config;
       const [rows, columns] = matrix.shape as [number, number];
       const inOut = names.outputLayout === "in-out";
@@ -87,7 +102,7 @@ export function layerOfModel(model: WorkerModel, tokens: readonly number[], laye
       return { sizes: { heads, width, outDim: inOut ? columns : rows }, wo, bo };
     }),
     async pooled(bytesPerElement) {
-      const points = await model.gqaCurve(tokens, { layer, bytesPerElement });
+      const points = await model.gqaCurve(tokens, { layer, bytesPerElement, headMask, signal });
       // Its bytes are of all layers.
       const { layers } = model.config;
       return points.map(({ numKVHeads, error, bytesPerToken }) => ({
@@ -104,8 +119,14 @@ export function layerOfModel(model: WorkerModel, tokens: readonly number[], laye
  * and whose values are what it is given.
  *
  * @param heads [H, T, dv]
+ * @param off heads that are left out
  */
-export async function projectHeads(core: Core, heads: Tensor, { sizes, wo, bo }: OutputProjection) {
+export async function projectHeads(
+  core: Core,
+  heads: Tensor,
+  { sizes, wo, bo }: OutputProjection,
+  off: ReadonlySet<number> = new Set(),
+) {
   const { heads: count, width, outDim } = sizes;
   const rows = heads.shape[1] as number;
   const dModel = count * width;
@@ -123,8 +144,9 @@ export async function projectHeads(core: Core, heads: Tensor, { sizes, wo, bo }:
   const weights = { layout: "in-out", wq: nothing, wk: nothing, wv, wo, bo } as const;
   // A batch of single tokens.
   const x = { data: concat, shape: [rows, 1, dModel] };
+  const headMask = gatesOf(off, count);
   const { output, contributions } = await withLayer(core, config, weights, (layer) =>
-    layer.forward(x, { want: ["contributions"] }),
+    layer.forward(x, { want: ["contributions"], headMask }),
   );
   return { output, contributions };
 }

@@ -38,35 +38,40 @@ class OutputLab extends LabPage {
   protected refresh(): void {
     const layer = this.needLayer();
     const { kind } = this;
-    if (layer) void this.show(async () => this.measure(await layer, kind), draw);
+    if (!layer) return;
+    void this.show(
+      async () => this.measure(await layer, kind),
+      (found) => [...this.offNote("lab.wo.off", found.off), ...draw(found)],
+    );
   }
 
   private async measure(layer: LabLayer, kind: Projection): Promise<Measured> {
     const [{ heads }, own] = await Promise.all([layer.results(), layer.projection()]);
-    const wo = projectionOf(kind, own.sizes, own.wo, heads);
-    const { contributions, output } = await projectHeads(await this.shell.core(), heads, { ...own, wo });
+    const { off } = layer;
+    const wo = projectionOf(kind, own.sizes, own.wo, heads, off);
+    const { contributions, output } = await projectHeads(await this.shell.core(), heads, { ...own, wo }, off);
     const report = reportOutput(contributions, output, own.bo);
-    return { kind, ...own, report, tokens: heads.shape[1] as number };
+    return { kind, ...own, report, off, tokens: heads.shape[1] as number };
   }
 }
 
 interface Measured extends OutputProjection {
   readonly kind: Projection;
   readonly report: OutputReport;
+  readonly off: ReadonlySet<number>;
   readonly tokens: number;
 }
 
-function draw({ kind, report, sizes, bo, tokens }: Measured): Node[] {
+function draw({ kind, report, sizes, bo, off, tokens }: Measured): Node[] {
   const { width, outDim } = sizes;
   const what = say(NAMES[kind][1], { width });
   const values = { difference: threeDigits(report.difference), norm: threeDigits(report.norm) };
   const top = Math.max(...report.heads.flatMap(({ places }) => [...places]));
-  const rows = report.heads.map(({ norm, share, places }, head): (Node | string)[] => [
-    String(head),
-    threeDigits(norm),
-    shareCell(share),
-    strip(places, top, head),
-  ]);
+  const rows = report.heads.map(({ norm, share, places }, head): (Node | string)[] =>
+    off.has(head)
+      ? [String(head), say("lab.wo.isOff"), "", ""]
+      : [String(head), threeDigits(norm), shareCell(share), strip(places, top, head)],
+  );
   if (bo) rows.push(["b_O", "", shareCell(report.biasShare), ""]);
   const headings = [say("lab.head"), "‖O_h·W_O‖", say("lab.wo.share"), say("lab.wo.places", { last: outDim - 1 })];
   return [

@@ -10,7 +10,8 @@ import { solveLeastSquares, svd, transpose } from "./svd.js";
  * - `real`: as the layer has it
  * - `identity`: head h writes its numbers into segment h of the output and nowhere else
  * - `shuffled`: head h writes where head h + 1 did
- * - `cancelling`: every second head takes back what the head before it wrote, as far as its own numbers can
+ * - `cancelling`: every second head takes back what the head before it wrote, as far as its own numbers can; heads that
+ *   are off write nothing and take nothing back
  */
 export const projections = ["real", "identity", "shuffled", "cancelling"] as const;
 export type Projection = (typeof projections)[number];
@@ -36,11 +37,20 @@ export function realProjection(sizes: OutputSizes, weights: AttentionWeights): F
   return Float32Array.from(transpose(weights.wo, sizes.outDim, sizes.heads * sizes.width));
 }
 
-/** @param outputs [H, T, dv], what the heads have read */
-export function projectionOf(kind: Projection, sizes: OutputSizes, real: Float32Array, outputs: Tensor): Float32Array {
+/**
+ * @param outputs [H, T, dv], what the heads have read
+ * @param off heads that are switched off
+ */
+export function projectionOf(
+  kind: Projection,
+  sizes: OutputSizes,
+  real: Float32Array,
+  outputs: Tensor,
+  off: ReadonlySet<number> = new Set(),
+): Float32Array {
   if (kind === "real") return real;
   if (kind === "identity") return identityProjection(sizes);
-  return kind === "shuffled" ? shuffledProjection(sizes, real) : cancellingProjection(sizes, real, outputs);
+  return kind === "shuffled" ? shuffledProjection(sizes, real) : cancellingProjection(sizes, real, outputs, off);
 }
 
 function identityProjection({ heads, width, outDim }: OutputSizes): Float32Array {
@@ -62,16 +72,23 @@ function shuffledProjection({ heads, width, outDim }: OutputSizes, real: Float32
 /** Smaller singular values would ask for huge numbers in W_O, which float32 then rounds. */
 const LEAST = 1e-4;
 
-function cancellingProjection({ heads, width, outDim }: OutputSizes, real: Float32Array, { data, shape }: Tensor) {
+function cancellingProjection(
+  { heads, width, outDim }: OutputSizes,
+  real: Float32Array,
+  { data, shape }: Tensor,
+  off: ReadonlySet<number>,
+) {
   const wo = real.slice();
   const rows = shape[1] as number;
   const block = width * outDim;
   const read = (head: number) => data.subarray(head * rows * width, (head + 1) * rows * width);
-  for (let head = 1; head < heads; head += 2) {
-    // O_h W = −O_(h−1) W_O^(h−1), solved for W: first O_h M = −O_(h−1), which is small, then W = M W_O^(h−1).
-    const opposite = read(head - 1).map((value) => -value);
+  const on = Array.from({ length: heads }, (_, head) => head).filter((head) => !off.has(head));
+  for (let i = 1; i < on.length; i += 2) {
+    const [other, head] = [on[i - 1], on[i]] as [number, number];
+    // With the head g before it, O_h W = −O_g W_O^(g), solved for W: first O_h M = −O_g, which is small, then W = M W_O^(g).
+    const opposite = read(other).map((value) => -value);
     const m = solveLeastSquares(svd(read(head), rows, width), opposite, width, LEAST);
-    const before = real.subarray((head - 1) * block, head * block);
+    const before = real.subarray(other * block, (other + 1) * block);
     wo.set(product(m, before, width, width, outDim), head * block);
   }
   return wo;

@@ -19,7 +19,12 @@ export interface PooledPoint {
 }
 
 /** A point for each divisor of the layer's own number of K/V heads, that one first. */
-export async function pooledPoints(core: Core, parts: LayerParts, bytesPerElement: number): Promise<PooledPoint[]> {
+export async function pooledPoints(
+  core: Core,
+  parts: LayerParts,
+  headMask: Float32Array | undefined,
+  bytesPerElement: number,
+): Promise<PooledPoint[]> {
   const { config, weights, x, causal } = parts;
   const own = config.numKVHeads ?? config.numHeads;
   const headDim = config.headDim ?? config.dModel / config.numHeads;
@@ -28,7 +33,7 @@ export async function pooledPoints(core: Core, parts: LayerParts, bytesPerElemen
   for (const numKVHeads of divisors(own)) {
     const pooled = poolKVHeads(config, weights, numKVHeads);
     const { output } = await withLayer(core, pooled.config, pooled.weights, (layer) =>
-      layer.forward(x, { causal, want: [] }),
+      layer.forward(x, { causal, headMask, want: [] }),
     );
     whole ??= output;
     const { bytesPerToken } = cost.kvCache({

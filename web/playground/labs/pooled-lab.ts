@@ -45,8 +45,8 @@ class PooledLab extends LabPage {
     }
     const { points } = this.found;
     void this.show(
-      () => points,
-      (all) => draw(all, this.step, config.numHeads),
+      async () => ({ all: await points, ...(await layer) }),
+      ({ all, off }) => [...draw(all, this.step, config.numHeads), ...this.offNote("lab.gqa.off", off)],
     );
   }
 

@@ -23,6 +23,7 @@ interface OwnHead {
   readonly tokens: number;
   readonly dk: number;
   readonly parts: Svd;
+  readonly off: boolean;
 }
 
 class RankLab extends LabPage {
@@ -79,7 +80,10 @@ class RankLab extends LabPage {
     const head = this.scene?.head ?? 0;
     void this.show(
       () => this.ownHead(head),
-      (own) => [...drawTarget(target, dk), ...(own ? drawOwn(own, head) : [])],
+      (own) => [
+        ...drawTarget(target, dk),
+        ...(own ? [...drawOwn(own, head), ...this.offNote("lab.reads", own.off ? [head] : [])] : []),
+      ],
     );
   }
 
@@ -97,7 +101,13 @@ class RankLab extends LabPage {
 async function measure(layer: LabLayer, head: number): Promise<OwnHead> {
   const { q, k } = await layer.results();
   const { n, scores } = scoreProduct(q, k, head, MOST_TOKENS);
-  return { n, tokens: q.shape[1] as number, dk: q.shape[2] as number, parts: svd(scores, n, n) };
+  return {
+    n,
+    tokens: q.shape[1] as number,
+    dk: q.shape[2] as number,
+    parts: svd(scores, n, n),
+    off: layer.off.has(head),
+  };
 }
 
 function drawTarget(target: Target, dk: number): Node[] {

@@ -29,6 +29,7 @@ interface Row {
   readonly width: number;
   readonly visible: readonly number[];
   readonly other: OtherWeights;
+  readonly off: boolean;
 }
 
 class SameLab extends LabPage {
@@ -67,7 +68,7 @@ class SameLab extends LabPage {
     const { row } = this.found;
     void this.show(
       () => row,
-      (found) => draw(found, this.far / 100, scene),
+      (found) => [...draw(found, this.far / 100, scene), ...this.offNote("lab.reads", found.off ? [head] : [])],
     );
   }
 }
@@ -83,7 +84,8 @@ async function find(layer: LabLayer, head: number, query: number): Promise<Row> 
   const row = weights.data.slice(at, at + keys);
   const values = v.data.slice(shared, shared + keys * width);
   const visible = Array.from(row.keys()).filter((key) => scores.data[at + key] !== Number.NEGATIVE_INFINITY);
-  return { head, query, weights: row, values, width, visible, other: otherWeights(row, values, width, visible) };
+  const other = otherWeights(row, values, width, visible);
+  return { head, query, weights: row, values, width, visible, other, off: layer.off.has(head) };
 }
 
 /** The token of the picked row, else the last one, which sees most. */

@@ -4,7 +4,7 @@ import type { AttentionConfig, HeadStats, Tensor, TraceStep } from "headscope";
 import { stats } from "headscope";
 import type { FileSource } from "headscope/models";
 import type { WorkerHeadscope, WorkerModel } from "headscope/worker";
-import { headPlace } from "../head-key.js";
+import { gatesOfLayers, headPlace } from "../head-key.js";
 import type { LayerParts } from "../shell.js";
 import type { Token, Tokenization } from "../tokens.js";
 import { tokenizeFor } from "./model-tokens.js";
@@ -121,7 +121,7 @@ export class ModelSource implements HeadSource, OpenSource {
       want: ["weights", "scores", "trace"],
       // Of the last layer no more than its queries and keys is read.
       output: false,
-      headMask: off.size > 0 ? maskOf(off, this.layers, this.numHeads) : undefined,
+      headMask: gatesOfLayers(off, this.layers, this.numHeads),
       keepWeights: this.keepWeights,
       signal,
     });
@@ -257,15 +257,4 @@ function idsOf(tokens: readonly Token[]): number[] {
 
 function keyOf(tokens: readonly Token[]): string {
   return tokens.map(({ id }) => id).join();
-}
-
-/** A gate of 0 for each head that is off, by layer; undefined for a layer that is whole. */
-function maskOf(off: ReadonlySet<number>, layers: number, heads: number): (Float32Array | undefined)[] {
-  const mask = new Array<Float32Array | undefined>(layers).fill(undefined);
-  for (const { layer, head } of [...off].map(headPlace)) {
-    const gates = mask[layer] ?? new Float32Array(heads).fill(1);
-    gates[head] = 0;
-    mask[layer] = gates;
-  }
-  return mask;
 }

@@ -1,6 +1,7 @@
 /** One forward pass as the page needs it: weights, masked scores, the shapes on the way, and what the gates changed. */
 
 import type { AttentionConfig, AttentionWeights, Tensor } from "headscope";
+import { gatesOf } from "../head-key.js";
 import type { Token } from "../tokens.js";
 import type { Core, CoreLayer, HeadNote, LayerRun, OpenSource, OutputChange, RunOptions } from "./source.js";
 
@@ -32,8 +33,7 @@ async function runLayer(layer: CoreLayer, x: Tensor, { causal, off, signal }: Ru
   const heads = weights.shape[0] as number;
   if (off.size === 0) return { ...shown, output: whole.output, change: null };
   // The gates act after the weights, so the maps stay; only the output is computed again.
-  const gate = Float32Array.from({ length: heads }, (_, head) => (off.has(head) ? 0 : 1));
-  const { output } = await layer.forward(x, { causal, headMask: gate, want: [], signal });
+  const { output } = await layer.forward(x, { causal, headMask: gatesOf(off, heads), want: [], signal });
   return { ...shown, output, change: compare(whole.output, output) };
 }
 
@@ -47,7 +47,7 @@ async function importanceOf(
   const { output: whole } = await layer.forward(x, { causal, want: [], signal });
   const found: number[] = [];
   for (let head = 0; head < heads; head++) {
-    const headMask = Float32Array.from({ length: heads }, (_, other) => (other === head ? 0 : 1));
+    const headMask = gatesOf(new Set([head]), heads);
     const { output } = await layer.forward(x, { causal, headMask, want: [], signal });
     found.push(compare(whole, output).relative);
   }
