@@ -405,16 +405,48 @@ for (const [what, properties, message] of [
 }
 
 visit("without weights an element shows nothing, before and after there were some", {}, async (page) => {
-  for (const tag of ["head-heatmap", "head-grid"]) {
-    await put(page, tag, { properties: { tokens: QUERIES } });
+  for (const tag of ["head-heatmap", "head-grid", "head-lines", "head-compare"]) {
+    await put(page, tag, { attributes: { controls: "" }, properties: { tokens: QUERIES } });
     const height = () => page.evaluate(() => document.querySelector("#place > *")?.getBoundingClientRect().height);
-    assert.equal(await height(), 0);
+    assert.equal(await height(), 0, tag);
     await give(page, { keyTokens: KEYS, weights: CROSS });
-    assert.ok(((await height()) ?? 0) > 100);
+    assert.ok(((await height()) ?? 0) > 100, tag);
     await give(page, { weights: null });
-    assert.equal(await height(), 0);
+    assert.equal(await height(), 0, tag);
   }
 });
+
+visit(
+  "before its first drawing nothing of an element can be seen or reached: its names come with that",
+  {},
+  async (page) => {
+    const shown = await page.evaluate(() => {
+      const place = document.querySelector("#place") as HTMLElement;
+      const tags = [
+        "cost-bills",
+        "head-compare",
+        "head-grid",
+        "head-heatmap",
+        "head-lines",
+        "shape-trace",
+        "token-strip",
+      ];
+      return tags.map((tag) => {
+        const node = document.createElement(tag);
+        node.setAttribute("controls", "");
+        // No frame has passed when this is asked.
+        place.replaceChildren(node);
+        const parts = [...(node.shadowRoot?.querySelectorAll("*") ?? [])];
+        const visible = parts.filter((part) => part.checkVisibility({ visibilityProperty: true }));
+        return [tag, parts.length > 2, visible.map(({ localName }) => localName).join()] as const;
+      });
+    });
+    for (const [tag, made, visible] of shown) {
+      assert.ok(made, tag);
+      assert.equal(visible, "", tag);
+    }
+  },
+);
 
 const ODD = ['<img src=x onerror="alert(1)">', "שלום", "👩‍👩‍👧", "x\u200by", "\n", "\t", " ", "e\u0301"];
 const ODD_LABELS = ['<img␣src=x␣onerror="alert(1)">', "שלום", "👩‍👩‍👧", "x‹U+200B›y", "↵", "⇥", "␣", "e\u0301"];

@@ -82,8 +82,8 @@ export class HeadCompare extends HeadElement {
   readonly #meaning = el("div", { class: "meaning" }, el("span"), el("span"));
   readonly #bar = el("div", { role: "img" }, this.#ramp, this.#ticks);
   readonly #legend = el("div", { class: "legend", part: "legend" }, this.#bar, this.#meaning);
-  readonly #maps = el("div", { class: "maps", part: "maps" });
-  readonly #sentence = el("p", { class: "sentence", part: "sentence" });
+  readonly #maps = el("div", { class: "maps data", part: "maps" });
+  readonly #sentence = el("p", { class: "sentence data", part: "sentence" });
   readonly #live = el("div", { class: "live", "aria-live": "polite" });
 
   #given: Sides<CompareSide | null> = { left: null, right: null };
@@ -166,8 +166,21 @@ export class HeadCompare extends HeadElement {
     if (this.weights === null && this.#hasOwn()) this.#draw(reasons);
   }
 
+  protected override readData(): void {
+    super.readData();
+    if (this.problem === null && this.#hasSides()) this.#readSides();
+  }
+
+  protected override get filled(): boolean {
+    return this.#hasSides() && this.#read.left !== null && this.#read.right !== null;
+  }
+
   protected override renderView(_view: AttentionView, reasons: ReadonlySet<Reason>): void {
     if (this.weights !== null || !this.#hasOwn()) this.#draw(reasons);
+  }
+
+  #hasSides(): boolean {
+    return this.weights !== null || this.#hasOwn();
   }
 
   #hasOwn(): boolean {
@@ -180,7 +193,6 @@ export class HeadCompare extends HeadElement {
   }
 
   #draw(reasons: ReadonlySet<Reason>): void {
-    if (reasons.has("data")) this.#readSides();
     const { left, right } = this.#read;
     if (!left || !right) return;
     const sides = { left: this.#shownOf("left", left.view), right: this.#shownOf("right", right.view) };
@@ -194,7 +206,6 @@ export class HeadCompare extends HeadElement {
   // Data ---------------------------------------------------------------------------------------------------------------
 
   #readSides(): void {
-    if (this.problem !== null) return;
     const found = { ...this.#read };
     for (const which of ["left", "right"] as const) {
       const input = this.#inputOf(which);

@@ -202,19 +202,26 @@ export abstract class HeadElement extends ScopeElement {
   protected abstract renderView(view: AttentionView, reasons: ReadonlySet<Reason>): void;
 
   protected override render(reasons: ReadonlySet<Reason>): void {
-    if (reasons.has("data")) {
-      try {
-        const view = readHeads(this.input);
-        this.said = null;
-        if (view) this.shownView = view;
-      } catch (error) {
-        this.said = (error as Error).message;
-      }
-      this.showProblem(this.said);
-    }
-    // Parts of the class "data" are there only while there is something to show in them.
-    this.base.classList.toggle("blank", this.shownView === null || this.input.weights === null);
+    if (reasons.has("data")) this.readData();
+    this.base.classList.toggle("blank", !this.filled);
     if (this.shownView) this.renderView(this.shownView, reasons);
+  }
+
+  /** Takes what was set since the last drawing, or says what is wrong with it. */
+  protected readData(): void {
+    try {
+      const view = readHeads(this.input);
+      this.said = null;
+      if (view) this.shownView = view;
+    } catch (error) {
+      this.said = (error as Error).message;
+    }
+    this.showProblem(this.said);
+  }
+
+  /** Whether there is something to show: only then are the parts of the class "data" there. */
+  protected get filled(): boolean {
+    return this.shownView !== null && this.input.weights !== null;
   }
 
   /** The colours of the present theme, from the paper of the place. Asks for styles: keep it from one look to the next. */

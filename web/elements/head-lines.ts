@@ -71,18 +71,18 @@ export class HeadLines extends HeadElement {
     return [...HeadElement.observedAttributes, "heads", "top", "threshold", "combine", "direction", "controls"];
   }
 
-  readonly #chips = el("div", { class: "heads", part: "heads", role: "group" });
+  readonly #chips = el("div", { class: "heads data", part: "heads", role: "group" });
   readonly #controls = new LineControls((choices) => this.#choose(choices));
-  readonly #names = el("div", { class: "names" }, el("span"), el("span"));
+  readonly #names = el("div", { class: "names data" }, el("span"), el("span"));
   readonly #all = el("canvas", { class: "all", "aria-hidden": "true" });
   readonly #some = el("canvas", { "aria-hidden": "true" });
   readonly #sides = { query: new TokenSide("query"), key: new TokenSide("key") };
   readonly #view = el("div", { class: "view" }, this.#all, this.#some, this.#sides.query.node, this.#sides.key.node);
   readonly #space = el("div", {}, this.#view);
   // A figure reads in one direction, whatever the page around it does; each token keeps its own.
-  readonly #frame = el("div", { class: "scroll", part: "frame", role: "group", dir: "ltr" }, this.#space);
-  readonly #legend = el("p", { class: "legend", part: "legend" });
-  readonly #sentence = el("p", { class: "sentence", part: "sentence" });
+  readonly #frame = el("div", { class: "scroll data", part: "frame", role: "group", dir: "ltr" }, this.#space);
+  readonly #legend = el("p", { class: "legend data", part: "legend" });
+  readonly #sentence = el("p", { class: "sentence data", part: "sentence" });
   readonly #live = el("div", { class: "live", "aria-live": "polite" });
 
   #choice: Choice | null = null;
@@ -277,8 +277,7 @@ export class HeadLines extends HeadElement {
   #longest(view: AttentionView): number {
     const { queryTexts: query, keyTexts: key } = view;
     if (this.#labels?.query !== query || this.#labels.key !== key) {
-      const context = this.#some.getContext("2d");
-      const width = context ? Math.max(longestLabel(context, query, FONT), longestLabel(context, key, FONT)) : 60;
+      const width = Math.max(longestLabel(query, FONT), longestLabel(key, FONT));
       this.#labels = { query, key, width };
     }
     return this.#labels.width;

@@ -27,8 +27,11 @@ export abstract class ScopeElement extends Base {
     return ["language", "theme", "lang"];
   }
 
-  /** Holds everything; has the class "dark" in the dark theme. */
-  protected readonly base = el("div", { class: "hs", part: "base" });
+  /**
+   * Holds everything; has the class "dark" in the dark theme, and "undrawn" before the first drawing: words and names
+   * come with that, and controls without them must not be seen, tabbed to or read aloud.
+   */
+  protected readonly base = el("div", { class: "hs undrawn", part: "base" });
   /** Content box of the element in CSS pixels, 0 while it is not on screen. */
   protected width = 0;
   private readonly probe = el("i", { class: "probe" });
@@ -184,6 +187,7 @@ export abstract class ScopeElement extends Base {
         reasons.add("look");
       }
     }
+    this.base.classList.remove("undrawn");
     this.render(reasons);
   }
 

@@ -87,6 +87,9 @@ export const BASE = `
 .blank > .data {
   display: none;
 }
+.undrawn {
+  visibility: hidden;
+}
 .token, code {
   font-family: var(--_mono);
 }

@@ -40,7 +40,7 @@ export class LineControls {
       return { name, text, label: el("label", {}, name, ...fields) };
     });
     this.labels = made.map(({ name, text }) => [name, text]);
-    this.node = el("div", { class: "controls", part: "controls" }, ...made.map(({ label }) => label));
+    this.node = el("div", { class: "controls data", part: "controls" }, ...made.map(({ label }) => label));
     this.top.addEventListener("change", () => chosen({ top: this.top.value === "" ? null : Number(this.top.value) }));
     this.threshold.addEventListener("input", () => {
       chosen({ threshold: THRESHOLDS[Number(this.threshold.value)] as number });
