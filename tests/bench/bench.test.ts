@@ -11,10 +11,10 @@ import { OnnxModel } from "./peers/onnx-model.ts";
 import { plotSvg } from "./plot.ts";
 import { makeProblem, type Problem } from "./problem.ts";
 import { replaceSection } from "./report.ts";
-import { judge, passes, verdictTable } from "./requirements.ts";
+import { judge, passes, type Verdict, verdictTable } from "./requirements.ts";
 import { merge, type Results } from "./results.ts";
 import { median, quantile, rotated } from "./statistics.ts";
-import { bestRow, resultTable, short } from "./table.ts";
+import { bestRow, resultTable, shareOfLimit, short } from "./table.ts";
 
 test("the median of an even number of samples lies between the middle two, and quantiles between neighbours", () => {
   assert.equal(median([4, 1, 3, 2]), 2.5);
@@ -150,6 +150,16 @@ test("a bound is kept, missed, or not measured, and only the first passes", () =
   const slow = result("D768 T128", row("relaxed", 20), row("ORT matmul", 30));
   const missed = judge({ ...results, results: [slow] }, ["node24"]);
   assert.match(verdictTable(missed), /\| relaxed, T 128, ORT \| ≥ 1\.75 × \| \*\*1\.50\*\* \|/);
+});
+
+test("where a peer is near the limit, a missed ratio stands beside what the limit allows", () => {
+  const near = result("D768 T128", row("relaxed", 15), row("ORT matmul", 20));
+  const [verdict] = judge({ ...results, results: [near] }, ["node24"]).filter(
+    ({ what }) => what === "relaxed, T 128, ORT",
+  );
+  const allowed = 1 / shareOfLimit(near, row("ORT matmul", 20));
+  assert.ok(allowed < 1.75 && Math.abs((verdict?.ceiling ?? 0) - allowed) < 1e-12);
+  assert.ok(verdictTable([verdict as Verdict]).includes(`**1.33** of ${short(allowed)}`));
 });
 
 test("a plot has a line for each name and one for the limit", () => {

@@ -33,7 +33,7 @@ export async function runJob(job: Job, report: (report: Report) => void | Promis
   const variants = await loadVariants();
   const first = variants[0];
   if (!first) throw new Error("no build of headscope runs here");
-  const all: Contender[] = [...variants.map(headscope), ...ort, tfjs, jax, mlMatrix, ruvector, plain, reference];
+  const all: Contender[] = [...variants.map(headscope), ...ort, ...tfjs, jax, mlMatrix, ruvector, plain, reference];
   const contenders = all.filter(
     ({ name }) => job.who.length === 0 || job.who.some((one) => name.startsWith(one)) || name === first.variant,
   );
