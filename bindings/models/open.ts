@@ -10,7 +10,10 @@ export interface OpenOptions {
   /** Default `"auto"`: told from the first bytes. */
   readonly format?: "auto" | FileFormat | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Told of the bytes that have arrived so far, also of those out of the browser's cache. */
+  /**
+   * Told of the bytes that have arrived so far, for as long as the file is open, also of those out of the browser's cache.
+   * `total` is the size of the whole file, of which most may never be read; it is missing where the server does not say it.
+   */
   readonly onProgress?: ((progress: { loaded: number; total?: number }) => void) | undefined;
   /**
    * For addresses, where the browser has the Cache API. `"use"` (default) keeps every part that is read, so that a
@@ -43,9 +46,11 @@ export async function openFile(decode: Decode, source: FileSource, options: Open
     const { onProgress } = checked;
     const onBytes = (bytes: number) => {
       loaded += bytes;
-      onProgress?.({ loaded });
+      const { size } = opened;
+      onProgress?.(size === undefined ? { loaded } : { loaded, total: size });
     };
-    return openSource(source, { cache, onBytes });
+    const opened = await openSource(source, { cache, onBytes });
+    return opened;
   };
   try {
     return await openTensorReader(await open(checked.cache), decode, { format, signal });

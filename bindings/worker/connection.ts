@@ -31,6 +31,8 @@ export class Connection {
   readonly #worker: WorkerLike;
   readonly #port: MessagePort;
   readonly #pending = new Map<number, Pending>();
+  /** By the call that made an object: an open file goes on telling what it reads. */
+  readonly #told = new Map<number, { readonly kept: number; readonly onProgress: (progress: unknown) => void }>();
   readonly #states = new Map<number, WeakRef<{ update(state: Readonly<Record<string, unknown>>): void }>>();
   readonly #unlisten: () => void;
   // A net only: nobody can say when, or whether, a collector runs.
@@ -121,6 +123,7 @@ export class Connection {
   /** Nobody will ask for this object again. */
   drop(id: number): void {
     this.#states.delete(id);
+    for (const [call, { kept }] of this.#told) if (kept === id) this.#told.delete(call);
     if (this.#closed === undefined) this.#send({ drop: id });
   }
 
@@ -138,6 +141,7 @@ export class Connection {
     this.#port.close();
     const pending = [...this.#pending.values()];
     this.#pending.clear();
+    this.#told.clear();
     for (const { settle } of pending) settle(error);
   }
 
@@ -148,19 +152,26 @@ export class Connection {
   #receive(message: FromWorker): void {
     const pending = this.#pending.get(message.id);
     if ("progress" in message) {
-      pending?.onProgress?.(message.progress);
+      (pending ?? this.#told.get(message.id))?.onProgress?.(message.progress);
       return;
     }
     this.#pending.delete(message.id);
+    const kept = "value" in message ? keptIn(message.value) : undefined;
+    if (kept !== undefined && pending?.onProgress) this.#told.set(message.id, { kept, onProgress: pending.onProgress });
     for (const [id, state] of message.states) this.#states.get(id)?.deref()?.update(state);
     pending?.settle(message);
   }
 
   /** An object that was made for a call that was aborted meanwhile. */
   #dropUnwanted(value: unknown): void {
-    const id = typeof value === "object" && value !== null ? (value as Partial<Kept>).kept : undefined;
+    const id = keptIn(value);
     if (id !== undefined) this.drop(id);
   }
+}
+
+/** The number of an object that an answer stands for. */
+function keptIn(value: unknown): number | undefined {
+  return typeof value === "object" && value !== null ? (value as Partial<Kept>).kept : undefined;
 }
 
 export function aborted(name: string, signal: AbortSignal): HeadscopeError {

@@ -1,13 +1,16 @@
 // "Open a model…": by picker, by drop, by address; what goes wrong; and that nothing leaves the machine.
 import assert from "node:assert/strict";
+import type { ServerResponse } from "node:http";
 import { load } from "headscope";
-import { type Model, openModel } from "headscope/models";
+import { type Model, openModel, openTensors } from "headscope/models";
 import type { Page } from "playwright-core";
-import { formatWeight } from "../../web/elements/format.js";
-import { answer, rangeOf } from "../models/range-server.ts";
+import { formatBytes, formatWeight } from "../../web/elements/format.js";
+import { answer, type Behaviour, rangeOf, serve } from "../models/range-server.ts";
 import { violations } from "./axe.js";
+import { CSP } from "./launch.js";
 import { bertFiles, type Chosen, ggufFile } from "./model-files.js";
 import { hover, pictured, sentence, settled, text, tokens, typeText, useBrowser, visit } from "./page.js";
+import { until } from "./until.js";
 
 useBrowser();
 
@@ -31,6 +34,8 @@ async function weightsOf(model: Model, typed: string, layer: number) {
 
 async function choose(page: Page, files: readonly Chosen[]): Promise<void> {
   if (await page.locator("#open").isHidden()) await page.locator("#open-button").click();
+  // Its code is fetched with the first click, and hears of no file before.
+  await page.locator("#open").waitFor();
   await page.setInputFiles("#open-files", [...files]);
 }
 
@@ -234,6 +239,111 @@ visit(
       complaints.splice(0).filter((complaint) => !/slow\.gguf|ERR_/.test(complaint)),
       [],
     );
+  },
+);
+
+/** A page that may ask another port of this machine, where the servers of tests/models/range-server.ts listen. */
+const CROSS = { fragment: FRAGMENT, csp: `${CSP}; connect-src 'self' http://127.0.0.1:*` };
+const EXPOSED = { "Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "Content-Range, ETag" };
+
+async function openAddress(page: Page, address: string): Promise<void> {
+  if (await page.locator("#open").isHidden()) await page.locator("#open-button").click();
+  await page.locator("#open-address").fill(address);
+  await page.keyboard.press("Enter");
+}
+
+const progressIs = (page: Page, words: string) =>
+  until(page, (wanted: string) => document.querySelector("#open-bytes")?.textContent === wanted, words);
+
+async function eventually(holds: () => boolean): Promise<void> {
+  const end = performance.now() + 30_000;
+  while (!holds()) {
+    assert.ok(performance.now() < end, `after 30 s this still does not hold: ${holds}`);
+    await new Promise((done) => setTimeout(done, 20));
+  }
+}
+
+/** Answers a request's first bytes, and the rest when it is let go. */
+function stalling(at: (range: { begin: number; end: number } | undefined, number: number) => boolean, bytes: number) {
+  const held: ServerResponse[] = [];
+  const behaviour: Behaviour = ({ range, number }, response, { file, headers }) => {
+    if (!at(range, number)) return false;
+    const { begin = 0, end = file.length } = range ?? {};
+    const stop = Math.min(end, file.length);
+    const part = { "Content-Range": `bytes ${begin}-${stop - 1}/${file.length}`, "Content-Length": stop - begin };
+    response.writeHead(range ? 206 : 200, { ...headers, ...(range ? part : {}) });
+    response.write(file.subarray(begin, begin + bytes));
+    held.push(response);
+    return true;
+  };
+  return { held, behaviour };
+}
+
+visit("the progress of an address: bytes so far, and of how many", CROSS, async ({ page, complaints }, t) => {
+  const total = formatBytes(gpt2.buffer.length);
+  for (const [headers, words] of [
+    [EXPOSED, `Reading what is needed: 1,000 B so far, of a file of ${total}`],
+    // Without the word of the server that the page may know it.
+    [{ "Access-Control-Allow-Origin": "*" }, "Reading: 1,000 B"],
+  ] as const) {
+    const { held, behaviour } = stalling((_, number) => number === 1, 1000);
+    const server = await serve(t, gpt2.buffer, behaviour);
+    server.headers = headers;
+    await openAddress(page, server.url);
+    await progressIs(page, words);
+    await page.locator("#open-cancel").click();
+    assert.equal(await text(page, "#open-problem"), "Stopped. Nothing was changed.");
+    await eventually(() => held.every((response) => response.destroyed));
+    assert.equal(server.requests.length, 1, "nothing is asked for after that");
+    await page.locator("#open-close").click();
+  }
+  assert.deepEqual(
+    complaints.splice(0).filter((complaint) => !/http:\/\/127\.0\.0\.1:\d+\/model\.gguf/.test(complaint)),
+    [],
+  );
+});
+
+visit(
+  "what the first picture needs behind the header is told too; kept by the browser, it is read once",
+  CROSS,
+  async ({ page, context, complaints }, t) => {
+    const file = await openTensors(await load({ variant: "simd" }), new Uint8Array(gpt2.buffer));
+    const { dataOffset } = file;
+    let stalls = true;
+    const { held, behaviour } = stalling((range) => stalls && (range?.begin ?? 0) >= dataOffset, 100);
+    const server = await serve(t, gpt2.buffer, behaviour);
+    server.headers = { ...EXPOSED, ETag: '"1"' };
+    await openAddress(page, server.url);
+    await eventually(() => held.length > 0);
+    const header = server.requests
+      .slice(0, -held.length)
+      .reduce((sum, { range }) => sum + (range ? range.end - range.begin : 0), 0);
+    const total = formatBytes(gpt2.buffer.length);
+    await progressIs(
+      page,
+      `Reading what is needed: ${formatBytes(header + 100 * held.length)} so far, of a file of ${total}`,
+    );
+    stalls = false;
+    for (const response of held) response.destroy();
+    await opened(page, "model.gguf");
+    const weight = (await weightsOf(await inNode(gpt2), "How are", 0))(11, 1, 0);
+    const shown = async (where: Page) => {
+      await where.locator("#heads .card").nth(11).click();
+      await hover(where, 1, 0, 2);
+      assert.ok((await sentence(where)).includes(`weight ${weight} `));
+    };
+    await shown(page);
+    // The disk is not waited for.
+    await until(page, async () => (await (await caches.open("headscope-files-1")).keys()).length > 1);
+    const before = server.requests.length;
+    const later = await context.newPage();
+    await later.goto(page.url().replace("s=file", "s=built"));
+    await later.locator("#views:not([hidden])").waitFor();
+    await openAddress(later, server.url);
+    await opened(later, "model.gguf");
+    await shown(later);
+    assert.equal(server.requests.length, before, "a second visit asks the server for nothing");
+    complaints.length = 0;
   },
 );
 

@@ -444,11 +444,44 @@ test("a whole body is kept up to its limit, even where no length was said", asyn
 test("progress counts the bytes as they come", async (t) => {
   const server = await serve(t, file);
   const loaded: number[] = [];
-  const opened = await open(server.url, { onProgress: (progress) => loaded.push(progress.loaded) });
+  const totals = new Set<number | undefined>();
+  const onProgress = (progress: { loaded: number; total?: number }) => {
+    loaded.push(progress.loaded);
+    totals.add(progress.total);
+  };
+  const opened = await open(server.url, { onProgress });
   await opened.read("blk.0.ffn_up.weight");
+  assert.deepEqual([...totals], [file.length], "the file's size, from the first answer on");
   assert.ok(loaded.length > 2);
   assert.ok(loaded.every((bytes, i) => i === 0 || bytes > (loaded[i - 1] ?? 0)));
   assert.equal(loaded.at(-1), opened.bytesRead);
+});
+
+test("progress has no total where the server does not say it", async (t) => {
+  const silent: Behaviour = ({ range }, response, { file }) => {
+    // A part of the file without Content-Range, as another origin's answer looks that does not expose the header.
+    const { begin = 0, end = file.length } = range ?? {};
+    response.writeHead(206, { "Content-Length": Math.min(end, file.length) - begin });
+    response.end(file.subarray(begin, end));
+    return true;
+  };
+  const chunked: Behaviour = (_, response, { file }) => {
+    response.writeHead(200);
+    response.write(file.subarray(0, 1000));
+    response.end(file.subarray(1000));
+    return true;
+  };
+  for (const behaviour of [silent, chunked]) {
+    const server = await serve(t, file, behaviour);
+    const seen: object[] = [];
+    await open(server.url, { onProgress: (progress) => seen.push(progress) });
+    assert.ok(seen.length > 0 && seen.every((progress) => !("total" in progress)));
+  }
+  for (const source of [file, new Blob([file])]) {
+    const seen: (number | undefined)[] = [];
+    await open(source, { onProgress: ({ total }: { total?: number }) => seen.push(total) });
+    assert.ok(seen.length > 0 && seen.every((total) => total === file.length));
+  }
 });
 
 test("ten reads at once over one connection-poor server all come right", async (t) => {

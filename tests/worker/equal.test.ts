@@ -117,6 +117,7 @@ test("a model's tokens, layers, loss, measures and reports are those of the page
     count += 1;
   }
   assert.equal(count, here.config.layers);
+  assert.equal(loaded.at(-1), there.bytesRead, "what is read after the opening is told too");
   assert.deepEqual(await layers.next(), { done: true, value: undefined });
   assert.equal(there.bytesRead, here.bytesRead);
 

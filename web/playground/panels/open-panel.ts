@@ -58,10 +58,15 @@ export class OpenPanel {
     this.running = running;
     this.say("");
     const { signal } = running;
-    const onBytes = (loaded: number) => {
-      if (!signal.aborted) setText(byId("open-bytes"), say("open.bytes", { bytes: formatBytes(loaded) }));
+    const onBytes = (loaded: number, total: number | undefined) => {
+      // An open file goes on telling what it reads.
+      if (signal.aborted || this.running !== running) return;
+      const bytes = formatBytes(loaded);
+      const words =
+        total === undefined ? say("open.bytes", { bytes }) : say("open.bytesOf", { bytes, total: formatBytes(total) });
+      setText(byId("open-bytes"), words);
     };
-    onBytes(0);
+    onBytes(0, undefined);
     byId("open-progress").hidden = false;
     try {
       await this.open(chosen, { signal, onBytes });

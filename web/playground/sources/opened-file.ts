@@ -9,7 +9,8 @@ export type Chosen = { readonly files: readonly File[] } | { readonly address: s
 
 export interface OpenProgress {
   readonly signal: AbortSignal;
-  onBytes(loaded: number): void;
+  /** @param total of the whole file, of which most may not be needed; undefined where the server does not say it */
+  onBytes(loaded: number, total: number | undefined): void;
 }
 
 /** What came with the model file: safetensors know neither their heads nor their tokens. */
@@ -23,7 +24,7 @@ interface Found {
 export async function openChosen(core: WorkerHeadscope, chosen: Chosen, { signal, onBytes }: OpenProgress) {
   const { source, name, config, tokenizer } =
     "files" in chosen ? await amongFiles(chosen.files) : await besideAddress(chosen.address, signal);
-  const onProgress = ({ loaded }: { loaded: number }) => onBytes(loaded);
+  const onProgress = ({ loaded, total }: { loaded: number; total?: number }) => onBytes(loaded, total);
   const model = await core.openModel(source, { config, tokenizer, signal, onProgress });
   try {
     // A file without a tokenizer is refused now, not at the first keystroke.
