@@ -1,5 +1,5 @@
 import { L } from "./abi.js";
-import { Call, execute, refuseContributions } from "./call.js";
+import { Call, execute } from "./call.js";
 import { checkInteger, checkNames, checkObject, checkTensor, MAX_SIZE } from "./check.js";
 import { type CheckedWeights, checkLayer, countParameters } from "./config.js";
 import { shapeText } from "./describe.js";
@@ -61,7 +61,7 @@ export class Layer implements MultiHeadAttention {
     call.numKVHeads = config.numKVHeads;
     call.headDim = config.headDim;
     call.valueHeadDim = config.valueHeadDim;
-    call.outDim = config.outDim;
+    if (this.#hasOutput) call.outDim = config.outDim;
     call.scale = config.scale;
     call.softcap = config.softcap;
     call.outputShape = rank === 3 ? [call.batch, call.queries, config.outDim] : [call.queries, config.outDim];
@@ -72,7 +72,6 @@ export class Layer implements MultiHeadAttention {
     const cached = cache === undefined ? 0 : cache.length;
     call.keys = cached + call.newKeys;
     readOptions(call, given, cached);
-    if (!this.#hasOutput) refuseContributions(call);
 
     // Reading the options may have run the caller's own getters: nothing may have changed under the call.
     this.#alive();

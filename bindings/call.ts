@@ -20,7 +20,7 @@ const WORDS = [F.weights, F.scores, F.q, F.k, F.v, F.heads, F.concat, F.contribu
 
 const WEIGHTS_BIT = 1 << Result.weights;
 export const TRACE_BIT = 1 << RESULTS.length;
-const CONTRIBUTIONS_BIT = 1 << Result.contributions;
+export const CONTRIBUTIONS_BIT = 1 << Result.contributions;
 
 /** Place of the lowest bit that is set. */
 function lowest(bits: number): number {
@@ -72,7 +72,10 @@ export class Call {
   headGate: Float32Array | undefined = undefined;
   scoresStage: ScoresStage = "masked";
   wanted = 1;
+  /** Memory of the caller's for the output. */
   out: Float32Array | undefined = undefined;
+  /** The same for other results, each at its place in RESULTS. */
+  buffers: readonly (Float32Array | undefined)[] | undefined = undefined;
   /** 0: float32 throughout; 1: llama.cpp's rounding, where weights are stored as a file has them. */
   numerics = 0;
   /** For blocks: what the stream behind the block is written to, as long as `query`. */
@@ -84,7 +87,7 @@ export class Call {
 }
 
 /** Numbers in the i-th result. */
-function resultLength(call: Call, result: Result): number {
+export function resultLength(call: Call, result: Result): number {
   const { batch, numHeads, numKVHeads, queries, keys } = call;
   switch (result) {
     case Result.q:
@@ -103,7 +106,7 @@ function resultLength(call: Call, result: Result): number {
   }
 }
 
-function resultShape(call: Call, result: Result): number[] {
+export function resultShape(call: Call, result: Result): number[] {
   const { numHeads, numKVHeads, queries, keys } = call;
   let shape: number[];
   switch (result) {
@@ -132,9 +135,9 @@ function resultShape(call: Call, result: Result): number[] {
   return shape;
 }
 
-/** Memory of the caller's for the i-th result. */
+/** Memory for the i-th result: what the caller gave, else fresh. */
 function resultTensor(call: Call, result: Result): Tensor {
-  const data = allocate(RESULTS[result] as string, resultLength(call, result));
+  const data = call.buffers?.[result] ?? allocate(RESULTS[result] as string, resultLength(call, result));
   return { data, shape: resultShape(call, result) };
 }
 
@@ -148,6 +151,7 @@ function resultTensor(call: Call, result: Result): Tensor {
 export function execute(heap: Heap, call: Call, layer: number, cache: number, block = false): AttentionResult {
   const { query, key, value, mask, bias, keyMask, keyLengths, headGate, hidden, wanted } = call;
   const name = layer === 0 ? "attention" : "forward";
+  if (call.out !== undefined || call.buffers !== undefined) refuseHeapViews(heap, call);
   const results = wanted & ~TRACE_BIT;
 
   // 1. Places in the arena, in units of 16 bytes.
@@ -271,9 +275,12 @@ function failure(name: string, status: number, bytes: number): Error {
   return new Error(`${name}: the module refused a call that was checked (status ${status}); please report this`);
 }
 
-/** For calls without an output projection: there a head contributes to nothing but its own columns. */
-export function refuseContributions(call: Call): void {
-  if (call.wanted & CONTRIBUTIONS_BIT) {
-    throw mismatch("config", "want", "an output projection wo for contributions", "none");
+/** Memory of the module's own: it is detached whenever the heap grows, and the module writes to it. */
+function refuseHeapViews(heap: Heap, call: Call): void {
+  heap.refresh();
+  const { buffer } = heap.u8;
+  const { out, buffers } = call;
+  if (out?.buffer === buffer || buffers?.some((array) => array?.buffer === buffer)) {
+    throw mismatch("config", "out", "memory of the caller's", "a view of the module's heap");
   }
 }

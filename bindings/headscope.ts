@@ -1,5 +1,5 @@
 import { Layer } from "./attention.js";
-import { Call, execute, refuseContributions } from "./call.js";
+import { Call, execute } from "./call.js";
 import { checkTensor } from "./check.js";
 import { shapeText } from "./describe.js";
 import { mismatch, wrongType } from "./errors.js";
@@ -83,7 +83,6 @@ export class Instance implements Headscope {
     call.outputShape = call.batched ? [batch, numHeads, queries, valueHeadDim] : [numHeads, queries, valueHeadDim];
     call.outputLength = batch * numHeads * queries * valueHeadDim;
     readOptions(call, given, 0);
-    refuseContributions(call);
     const result = execute(this.#heap, call, 0, 0);
     if (wantsTrace(call.wanted)) (result as { trace: TraceStep[] }).trace = traceAttention(call);
     return result as AttentionResult<W>;

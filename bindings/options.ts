@@ -1,5 +1,5 @@
 import { FLAG_CAUSAL, FLAG_WINDOW_LEFT, FLAG_WINDOW_RIGHT } from "./abi.js";
-import { type Broadcast, type Call, RESULTS, TRACE_BIT } from "./call.js";
+import { type Broadcast, type Call, CONTRIBUTIONS_BIT, RESULTS, resultLength, resultShape, TRACE_BIT } from "./call.js";
 import {
   checkAttached,
   checkFinite,
@@ -37,6 +37,8 @@ export const ATTENTION_OPTION_NAMES = [
 export const FORWARD_OPTION_NAMES = [...ATTENTION_OPTION_NAMES, "key", "value", "cache"] as const;
 
 const WANTS: readonly Want[] = [...RESULTS, "trace"];
+/** What `out` may hold. */
+const BUFFER_NAMES = ["output", ...RESULTS] as const;
 const STAGES = ["scaled", "capped", "masked"] as const;
 
 // Positions are 32-bit in the module: i + offset ± window has to stay below 2^31. A window of 2^30 reaches every key
@@ -65,6 +67,10 @@ export function readOptions(call: Call, options: AttentionOptions | undefined, c
   if (options === undefined) return;
   const { causal, window, mask, keyPadding, bias, scale, softcap, headMask, scoresStage, want, out } = options;
   if (want !== undefined) call.wanted = readWant(want);
+  if (call.outDim === 0 && call.wanted & CONTRIBUTIONS_BIT) {
+    // Without an output projection a head contributes to nothing but its own columns.
+    throw mismatch("config", "want", "an output projection wo for contributions", "none");
+  }
   if (causal !== undefined) readCausal(call, causal);
   if (window !== undefined) readWindow(call, window);
   if (scale !== undefined) call.scale = checkFinite("scale", scale);
@@ -77,14 +83,67 @@ export function readOptions(call: Call, options: AttentionOptions | undefined, c
   if (keyPadding !== undefined) readKeyPadding(call, keyPadding);
   if (headMask !== undefined) call.headGate = checkLength("headMask", headMask, call.numHeads, "numHeads");
   if (scoresStage !== undefined) call.scoresStage = checkWord("scoresStage", scoresStage, STAGES);
-  if (out !== undefined) {
-    call.out = checkFloat32("out", out);
-    if (call.out.length !== call.outputLength) {
-      // Not checkLength, whose text would be made for every call.
-      const expected = `${call.outputLength} numbers (output ${shapeText(call.outputShape)})`;
-      throw mismatch("shape", "out", expected, String(call.out.length));
-    }
+  // Last, and looked at as a whole before any of it is taken: from here on nothing of the caller's runs.
+  if (out !== undefined) readOut(call, out);
+}
+
+/** Where results go: one array for the output, or an object of arrays by the names of the results. */
+function readOut(call: Call, value: unknown): void {
+  if (ArrayBuffer.isView(value)) {
+    call.out = checkBuffer("out", value, "output", call.outputLength, call.outputShape);
+    return;
   }
+  const given = checkObject("out", value, "a Float32Array or an object of them such as { output, weights }");
+  checkNames("out", given, BUFFER_NAMES);
+  const values = BUFFER_NAMES.map((name) => given[name]);
+  const [output, ...others] = values.map((array, at) => {
+    if (array === undefined) return undefined;
+    const name = BUFFER_NAMES[at] as string;
+    const argument = `out.${name}`;
+    if (at === 0) return checkBuffer(argument, array, name, call.outputLength, call.outputShape);
+    const result = at - 1;
+    if ((call.wanted & (1 << result)) === 0) {
+      throw mismatch("config", argument, `"${name}" in want`, "a want without it");
+    }
+    return checkBuffer(argument, array, name, resultLength(call, result), resultShape(call, result));
+  });
+  refuseOverlap([output, ...others]);
+  call.out = output;
+  call.buffers = others;
+}
+
+function checkBuffer(
+  argument: string,
+  value: unknown,
+  name: string,
+  length: number,
+  shape: readonly number[],
+): Float32Array {
+  const array = checkFloat32(argument, value);
+  if (array.length !== length) {
+    // Not checkLength, whose text would be made for every call.
+    throw mismatch("shape", argument, `${length} numbers (${name} ${shapeText(shape)})`, String(array.length));
+  }
+  return array;
+}
+
+/** Two results in the same memory: the second would be written over the first. */
+function refuseOverlap(arrays: readonly (Float32Array | undefined)[]): void {
+  arrays.forEach((a, i) => {
+    if (a === undefined) return;
+    const before = arrays.findIndex(
+      (b, j) =>
+        j < i &&
+        b !== undefined &&
+        b.buffer === a.buffer &&
+        b.byteOffset < a.byteOffset + a.byteLength &&
+        a.byteOffset < b.byteOffset + b.byteLength,
+    );
+    if (before >= 0) {
+      const other = `out.${BUFFER_NAMES[before]}`;
+      throw mismatch("config", `out.${BUFFER_NAMES[i]}`, `memory apart from ${other}`, `memory that ${other} has too`);
+    }
+  });
 }
 
 function readWant(want: unknown): number {

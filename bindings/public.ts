@@ -17,6 +17,7 @@ export type {
   MaskTensor,
   MultiHeadAttention,
   ResolvedConfig,
+  ResultBuffers,
   RopeConfig,
   SeparateWeights,
   Tensor,

@@ -10,7 +10,10 @@
  * nothing has been computed by then, and the module goes on working.
  */
 
-/** Numbers and their shape. `data.length` is the product of `shape`; results are copies that the caller owns. */
+/**
+ * Numbers and their shape. `data.length` is the product of `shape`; results are copies that the caller owns, in fresh
+ * arrays or in those of `out`.
+ */
 export interface Tensor {
   readonly data: Float32Array;
   readonly shape: readonly number[];
@@ -225,10 +228,41 @@ export interface AttentionOptions<W extends Want = Want> {
    */
   want?: readonly W[] | undefined;
   /**
-   * A buffer for the output, exactly as long: `result.output.data` is then this array. It is written last, so it may be
-   * one of the inputs.
+   * Memory of yours for results, instead of fresh arrays: an array for the output, or a {@link ResultBuffers} object with
+   * an array for any of the results. New memory costs more than the copy (the weights of 1,024 tokens and 12 heads are
+   * 50 MB, 20 ms of it), so give the same buffers again where a call repeats.
    */
-  out?: Float32Array | undefined;
+  out?: Float32Array | ResultBuffers | undefined;
+}
+
+/**
+ * Arrays that results are written to, each exactly as long as its result and in its order (see {@link Want}: row-major,
+ * `weights` `[B,H,T,S]` and so on). `result.weights.data` is then the very array that was given, whole: what it held
+ * before is gone, and a row that sees no key is 0 in it. Names that are left out come in fresh arrays.
+ *
+ * An array may be a part of a larger buffer, or of a SharedArrayBuffer, and may be one of the inputs, since these have been
+ * read by then; after an error all of them hold what they held. Refused are a name that is not in `want`, an array of another
+ * length or type, detached memory, and two that share memory.
+ */
+export interface ResultBuffers {
+  /** Layer: `[B,T,outDim]`. `attention()`: `[B,H,T,dv]`. */
+  readonly output?: Float32Array | undefined;
+  /** `[B,H,T,S]` */
+  readonly weights?: Float32Array | undefined;
+  /** `[B,H,T,S]` */
+  readonly scores?: Float32Array | undefined;
+  /** `[B,H,T,dk]` */
+  readonly q?: Float32Array | undefined;
+  /** `[B,G,S,dk]`; with a cache S counts its keys. */
+  readonly k?: Float32Array | undefined;
+  /** `[B,G,S,dv]`; with a cache S counts its keys. */
+  readonly v?: Float32Array | undefined;
+  /** `[B,H,T,dv]` */
+  readonly heads?: Float32Array | undefined;
+  /** `[B,T,H·dv]` */
+  readonly concat?: Float32Array | undefined;
+  /** `[B,H,T,outDim]` */
+  readonly contributions?: Float32Array | undefined;
 }
 
 /** The options of a layer's `forward`. */

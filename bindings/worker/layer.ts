@@ -8,7 +8,10 @@ import type { WorkerForwardOptions, WorkerKVCache, WorkerMultiHeadAttention } fr
 type LayerSnapshot = Pick<WorkerMultiHeadAttention, "config" | "parameterCount">;
 type CacheSnapshot = Pick<WorkerKVCache, "length" | "capacity" | "batch" | "bytes" | "bytesPerToken">;
 
-/** Results come in memory of their own: a buffer to write into would only cost another copy. */
+/**
+ * Results come in memory of the worker's, which is handed over. Arrays of the page's would be copied on their way there, and
+ * what is written to the copies would not be in them; handed over themselves they would be gone from the page.
+ */
 export function refuseOut(options: unknown): void {
   if (typeof options === "object" && options !== null && (options as { out?: unknown }).out !== undefined) {
     throw new TypeError("options.out: expected none in a worker, whose results come in memory of their own, got one");

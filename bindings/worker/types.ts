@@ -79,7 +79,11 @@ export interface WorkerHandle extends Disposable, AsyncDisposable {
 
 type Data<T, Names extends keyof T> = { readonly [Name in Names]: T[Name] };
 
-/** As in `headscope`. There is no `out`: results arrive in memory of their own, without a second copy. */
+/**
+ * As in `headscope`, without `out`: a worker cannot write to arrays of the page. Results arrive in memory of their own, which
+ * is handed over without a copy, and is new for every call. Where fresh memory is what costs (weights of a thousand
+ * tokens, again and again), run `headscope` itself in a worker of your own and look at the results there.
+ */
 export interface WorkerAttentionOptions<W extends Want = Want> extends Omit<AttentionOptions<W>, "out">, CallOptions {}
 
 export interface WorkerForwardOptions<W extends Want = Want>

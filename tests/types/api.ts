@@ -15,6 +15,7 @@ import {
   type MaskTensor,
   type MultiHeadAttention,
   type ResolvedConfig,
+  type ResultBuffers,
   stats,
   type Tensor,
   type TraceStep,
@@ -139,7 +140,19 @@ layer.forward({ data: new Float64Array(4), shape: [2, 2] });
 layer.forward({ data: floats });
 // @ts-expect-error results are read-only tensors: their data may change, not what they are
 layer.forward(x).output.shape[0] = 3;
-same<AttentionOptions["out"], Float32Array | undefined>(true);
+same<AttentionOptions["out"], Float32Array | ResultBuffers | undefined>(true);
+{
+  const buffers: ResultBuffers = { output: floats, weights: floats, contributions: undefined };
+  const result = layer.forward(x, { want: ["weights", "scores"], out: buffers });
+  same<typeof result, AttentionResult<"weights" | "scores">>(true);
+  hs.attention(x, x, x, { out: { heads: floats }, want: ["heads"] }).heads;
+}
+// @ts-expect-error double precision is not written
+layer.forward(x, { out: { weights: new Float64Array(4) } });
+// @ts-expect-error a trace has no memory to write to
+layer.forward(x, { want: ["trace"], out: { trace: floats } });
+// @ts-expect-error arrays, not tensors
+layer.forward(x, { out: { weights: x } });
 
 // ---- layers -----------------------------------------------------------------------------------------------------
 const separate: AttentionWeights = { layout: "out-in", wq: floats, wk: floats, wv: floats };

@@ -26,6 +26,7 @@ const entries: readonly Entry[] = [
 const hs = await load();
 const layer = hs.multiHeadAttention({ dModel: 8, numHeads: 2 }, { layout: "in-out", wq, wk, wv, wo });
 const { output, weights } = layer.forward({ data, shape: [4, 8] }, { causal: true });
+layer.forward(x, { causal: true, out: { weights: weights.data } }); // the next one's weights, in the same memory
 `,
   },
   {
