@@ -127,7 +127,10 @@ export interface WorkerHeadscope extends Data<Headscope, "version" | "variant">,
     config: AttentionConfig,
     weights: AttentionWeights,
     x: Tensor,
-    options?: GqaOptions & { readonly causal?: boolean | undefined } & CallOptions,
+    options?: GqaOptions & {
+      readonly causal?: boolean | undefined;
+      readonly headMask?: Float32Array | undefined;
+    } & CallOptions,
   ): Promise<GqaPoint[]>;
   /**
    * Ends the worker. This, and nothing else, gives the memory of its wasm heap back to the system. Calls that have not
@@ -188,7 +191,8 @@ export interface WorkerModel
   loneHeads(texts: readonly ModelTokens[], options?: MeasureOptions): Promise<LoneHead[]>;
   gqaCurve(
     tokens: ModelTokens,
-    options?: GqaOptions & Pick<PassOptions, "signal" | "keepWeights"> & { readonly layer?: number | undefined },
+    options?: GqaOptions &
+      Pick<PassOptions, "headMask" | "signal" | "keepWeights"> & { readonly layer?: number | undefined },
   ): Promise<GqaPoint[]>;
   inspectPrompt(prompt: string | readonly number[], options?: InspectPromptOptions): Promise<PromptReport>;
 }
