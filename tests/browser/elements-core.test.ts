@@ -712,17 +712,43 @@ visit("elements that share a state are linked", {}, async (page) => {
     "query a reads key b with weight 0.7500 · head 1",
   );
   // The row of the query stands in every thumbnail.
-  const marks = await page.locator("head-grid >> css=[part~=picture] i").evaluateAll((all) =>
-    all.map((mark) => {
-      const picture = (mark.parentElement as Element).getBoundingClientRect();
-      const { top, height } = mark.getBoundingClientRect();
-      return [Math.round(top - picture.top), Math.round((height / picture.height) * 100)];
-    }),
-  );
-  assert.deepEqual(marks, [
-    [0, 50],
-    [0, 50],
+  const boxesOf = (selector: string) =>
+    page
+      .locator(`head-grid >> css=${selector}`)
+      .evaluateAll((all) =>
+        all
+          .map((one) => one.getBoundingClientRect())
+          .map(({ left, top, width, height }) => ({ left, top, width, height })),
+      );
+  const marks = async () => {
+    const pictures = await boxesOf('[part~="picture"]');
+    return (await boxesOf(".marks i")).map(({ left, top, width, height }, i) => {
+      const picture = pictures[i] as (typeof pictures)[number];
+      const beside = [left - picture.left, top - picture.top, width - picture.width].map(Math.round);
+      return [...beside, Math.round((height / picture.height) * 100)];
+    });
+  };
+  assert.deepEqual(await marks(), [
+    [0, 0, 0, 50],
+    [0, 0, 0, 50],
   ]);
+  // Also where the page styles the cards.
+  await page.mouse.move(0, 0);
+  await page.evaluate(() => {
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync("head-grid::part(card) { padding: 14px 4px; }");
+    document.adoptedStyleSheets = [sheet];
+  });
+  await settled(page);
+  await page.mouse.move(box.x + box.width * 0.75, box.y + box.height * 0.75);
+  await settled(page);
+  assert.deepEqual(
+    (await marks()).map(([left, , width, height]) => [left, width, height]),
+    [
+      [0, 0, 50],
+      [0, 0, 50],
+    ],
+  );
 });
 
 for (const [tag, properties] of [

@@ -25,6 +25,7 @@ interface Card {
   readonly head: number;
   readonly cell: HTMLElement;
   readonly canvas: HTMLCanvasElement;
+  /** The row looked at, over the picture; it lies in the layer of its row of cards. */
   readonly mark: HTMLElement;
   readonly name: HTMLElement;
   readonly box: HTMLInputElement;
@@ -39,6 +40,8 @@ interface Painted {
   readonly pixels: number;
 }
 
+/** Where there are more rows of cards, those that are far from the screen have no pictures. */
+const ROWS_AT_ONCE = 4;
 /** A frame paints for so long; the thumbnails that are left follow in the next ones. */
 const PAINT_MS = 24;
 
@@ -66,6 +69,10 @@ export class HeadGrid extends HeadElement {
 
   private readonly grid = el("div", { role: "grid", class: "grid data", part: "grid" });
   private cards: Card[] = [];
+  // One for each row of cards: a layer for each card took 10 ms a frame with 144 of them.
+  private marks: HTMLElement[] = [];
+  private marked = "";
+  private rowsSeen: IntersectionObserver | null = null;
   private places: GridLayout | null = null;
   private focused = 0;
   private painted: Painted | null = null;
@@ -128,6 +135,7 @@ export class HeadGrid extends HeadElement {
     }
     setStyle(this.grid, "--columns", String(layout.columns));
     this.base.classList.toggle("narrow", layout.narrow);
+    this.marked = "";
     if (sameHeads && layout.columns === this.places?.columns) {
       this.places = layout;
       return;
@@ -142,11 +150,19 @@ export class HeadGrid extends HeadElement {
     const active = (this.grid.getRootNode() as ShadowRoot).activeElement;
     this.cards = heads.map((head) => known.get(head) ?? this.makeCard(head));
     const rows: HTMLElement[] = [];
+    this.marks = [];
     for (let i = 0; i < this.cards.length; i += columns) {
-      const cells = this.cards.slice(i, i + columns).map((card) => card.cell);
-      rows.push(el("div", { role: "row", class: "row" }, ...cells));
+      const cards = this.cards.slice(i, i + columns);
+      const marks = el(
+        "div",
+        { class: "marks", "aria-hidden": "true", hidden: true },
+        ...cards.map(({ mark }) => mark),
+      );
+      this.marks.push(marks);
+      rows.push(el("div", { role: "row", class: "row" }, ...cards.map(({ cell }) => cell), marks));
     }
     this.grid.replaceChildren(...rows);
+    this.watchRows(rows);
     // A new order moves a head, and the focus with it.
     const main = heads.indexOf(this.shownHead);
     const again = focusedCard ? heads.indexOf(focusedCard.head) : -1;
@@ -157,9 +173,21 @@ export class HeadGrid extends HeadElement {
     if (active instanceof HTMLElement && active.isConnected) active.focus({ preventScroll: true });
   }
 
+  /** The pictures of rows far from the screen are left out: to the browser each is a layer to look after in every frame. */
+  private watchRows(rows: readonly HTMLElement[]): void {
+    this.rowsSeen?.disconnect();
+    this.rowsSeen = null;
+    if (rows.length <= ROWS_AT_ONCE) return;
+    const around = { rootMargin: "400px", scrollMargin: "400px" };
+    this.rowsSeen = new IntersectionObserver((entries) => {
+      for (const { target, isIntersecting } of entries) target.classList.toggle("far", !isIntersecting);
+    }, around);
+    for (const row of rows) this.rowsSeen.observe(row);
+  }
+
   private makeCard(head: number): Card {
     const canvas = el("canvas", { width: 1, height: 1, "aria-hidden": "true" });
-    const mark = el("i", { hidden: true });
+    const mark = el("i");
     const name = el("span", { class: "name", part: "name" });
     const box = el("input", { type: "checkbox", tabindex: -1, part: "box" });
     const kind = el("span", { class: "kind" });
@@ -167,7 +195,7 @@ export class HeadGrid extends HeadElement {
     const cell = el(
       "div",
       { role: "gridcell", class: "card", part: "card", tabindex: -1 },
-      ...[el("div", { class: "picture hatch", part: "picture" }, canvas, mark), name, " ", box],
+      ...[el("div", { class: "picture hatch", part: "picture" }, canvas), name, " ", box],
       el("div", { class: "caption", part: "caption" }, kind, " ", measure),
     );
     const focusHere = () => {
@@ -269,8 +297,9 @@ export class HeadGrid extends HeadElement {
     if (shown && shown.heads === heads && shown.off === off && shown.first === first) return;
     this.shownState = { heads, off, first };
     const chosen = new Set([first, ...heads]);
-    for (const { head, cell, box } of this.cards) {
+    for (const { head, cell, box, mark } of this.cards) {
       const isOff = off.has(head);
+      mark.classList.toggle("off", isOff);
       const { spoken } = this.captionOf(view, head);
       box.checked = !isOff;
       cell.classList.toggle("off", isOff);
@@ -283,17 +312,30 @@ export class HeadGrid extends HeadElement {
     }
   }
 
-  /** The query looked at, in every picture. One by one: a property that the cards inherit would restyle all they hold. */
+  /** The query looked at, in every picture. */
   private markRow(view: AttentionView, query: number | null): void {
-    const thumb = this.places?.thumb ?? 0;
-    const height = `${thumb / view.queries}px`;
-    const transform = `translateY(${((query ?? 0) * thumb) / view.queries}px)`;
-    for (const { mark } of this.cards) {
-      if (mark.hidden !== (query === null)) mark.hidden = query === null;
-      if (query === null) continue;
-      setStyle(mark, "height", height);
-      setStyle(mark, "transform", transform);
+    const size = (this.places?.thumb ?? 0) / view.queries;
+    const transform = query === null ? "" : `translateY(${query * size}px)`;
+    if (this.marked === transform) return;
+    if (this.marked === "") this.placeMarks(size);
+    this.marked = transform;
+    for (const marks of this.marks) {
+      marks.hidden = transform === "";
+      if (transform !== "") marks.style.transform = transform;
     }
+  }
+
+  /** Where a page's own style has the pictures; asked when a query begins to be looked at, and not at every move. */
+  private placeMarks(size: number): void {
+    const picture = this.cards[0]?.canvas.parentElement;
+    const row = picture?.closest(".row");
+    if (!picture || !row) return;
+    const [inner, outer] = [picture.getBoundingClientRect(), row.getBoundingClientRect()];
+    // A page may be zoomed by CSS: lengths inside are the element's own.
+    const zoom = outer.width / (row as HTMLElement).offsetWidth || 1;
+    const lengths = { left: inner.left - outer.left, top: inner.top - outer.top, width: inner.width };
+    for (const [name, length] of Object.entries(lengths)) setStyle(this.grid, `--mark-${name}`, `${length / zoom}px`);
+    setStyle(this.grid, "--mark", `${size}px`);
   }
 
   private pickHead(head: number, add: boolean): void {

@@ -13,6 +13,7 @@ import { HeatMarks, MARKS_STYLE, move } from "./heat/marks.js";
 import { paintCells } from "./heat/painter.js";
 import { HEAT_STYLE } from "./heat/style.js";
 import { heatWords as words } from "./heat/words.js";
+import { longestLabel } from "./label-width.js";
 import type { Ramp } from "./ramp.js";
 import { encodeHead } from "./raster.js";
 import { type HeatScale, scaleTop } from "./scale.js";
@@ -31,8 +32,6 @@ const MAX_PLOT = 720;
 const NARROWEST_FOOT = 440;
 /** A touch on the minimap of the whole zooms to cells of this size. */
 const READABLE = 24;
-/** Labels are measured up to this many, spread over the axis. */
-const MEASURED = 200;
 
 interface Encoding {
   readonly view: AttentionView;
@@ -98,12 +97,11 @@ export class HeadHeatmap extends HeadElement {
   private readonly sentence = el("p", { class: "sentence data", part: "sentence" });
   private readonly live = el("div", { class: "live", "aria-live": "polite" });
 
-  private readonly measuring = el("canvas");
   private layout: HeatLayout | null = null;
   /** The part in view. */
   protected window = viewport.FIT;
   private encoding: Encoding | null = null;
-  private labels: { texts: readonly string[]; keys: readonly string[]; width: number } | null = null;
+  private labels: { texts: readonly string[]; keys: readonly string[]; font: string; width: number } | null = null;
   private looks: { ramp: Ramp; sans: string; mono: string; maxPlot: number; ratio: number } | null = null;
   private picture = "";
   private drawnRamp: Ramp | null = null;
@@ -192,7 +190,6 @@ export class HeadHeatmap extends HeadElement {
     place(this.box, { left, top, width: plot.width, height: plot.height });
     place(this.columns.node, { left, top: 0, width: plot.width, height: top });
     place(this.rows.node, { left: 0, top, width: layout.rowLabel, height: plot.height });
-    this.columns.node.classList.toggle("steep", layout.slant > 45);
     // Beside a matrix on a wide page, and not at the other end of it.
     setStyle(this.foot, "max-width", `${Math.max(NARROWEST_FOOT, left + Math.ceil(plot.width))}px`);
     setStyle(this.matrix, "height", `${Math.ceil(top + plot.height + 2)}px`);
@@ -202,20 +199,15 @@ export class HeadHeatmap extends HeadElement {
 
   private labelWidth({ queryTexts, keyTexts }: AttentionView): number {
     const { labels } = this;
-    if (labels?.texts === queryTexts && labels.keys === keyTexts) return labels.width;
-    const context = this.measuring.getContext("2d");
-    let width = 28;
-    if (context) {
-      context.font = `12px ${this.looks?.mono}`;
-      for (const texts of queryTexts === keyTexts ? [queryTexts] : [queryTexts, keyTexts]) {
-        const step = Math.ceil(texts.length / MEASURED);
-        for (let i = 0; i < texts.length; i += step) {
-          width = Math.max(width, context.measureText(labelText(texts[i] as string)).width + 4);
-        }
-      }
-    }
-    this.labels = { texts: queryTexts, keys: keyTexts, width };
+    const font = this.labelFont();
+    if (labels?.texts === queryTexts && labels.keys === keyTexts && labels.font === font) return labels.width;
+    const width = Math.max(28, 4 + longestLabel(queryTexts, font), 4 + longestLabel(keyTexts, font));
+    this.labels = { texts: queryTexts, keys: keyTexts, font, width };
     return width;
+  }
+
+  private labelFont(): string {
+    return `12px ${this.looks?.mono}`;
   }
 
   private encode(view: AttentionView): Encoding {
@@ -261,13 +253,14 @@ export class HeadHeatmap extends HeadElement {
     const { row, column, zoom } = this.window;
     const cell = viewport.cellSize(plot, zoom);
     const { spot } = this;
+    const font = this.labelFont();
     const across = {
       ...{ texts: view.keyTexts, first: column, size: cell.width, length: plot.width },
-      ...{ step: labelStep(cell.width, slant), longest: columnLabel },
+      ...{ step: labelStep(cell.width, slant), longest: columnLabel, font, slant },
     };
     const down = {
       ...{ texts: view.queryTexts, first: row, size: cell.height, length: plot.height },
-      ...{ step: labelStep(cell.height, 90), longest: rowLabel },
+      ...{ step: labelStep(cell.height, 90), longest: rowLabel, font, slant: 0 },
     };
     this.columns.update(across, spot?.key ?? null);
     this.rows.update(down, spot?.query ?? null);

@@ -4,6 +4,7 @@ export const GRID_STYLE = `
   gap: var(--gap);
 }
 .row {
+  position: relative;
   display: grid;
   grid-template-columns: repeat(var(--columns), var(--card));
   gap: var(--gap);
@@ -42,8 +43,11 @@ export const GRID_STYLE = `
   position: relative;
   grid-column: 1 / -1;
   height: var(--thumb);
-  border-radius: 3px;
-  overflow: hidden;
+}
+@media screen {
+  .far canvas {
+    visibility: hidden;
+  }
 }
 .picture canvas {
   display: block;
@@ -51,16 +55,26 @@ export const GRID_STYLE = `
   height: 100%;
   image-rendering: pixelated;
 }
-.picture i {
+/* Over the pictures of a row of cards. */
+.marks {
   position: absolute;
-  left: 0;
-  right: 0;
-  top: 0;
-  min-height: 2px;
+  left: var(--mark-left);
+  top: var(--mark-top);
+  display: grid;
+  grid-auto-flow: column;
+  grid-auto-columns: var(--mark-width);
+  gap: calc(var(--card) - var(--mark-width) + var(--gap));
+  opacity: 0.75;
+  pointer-events: none;
+  will-change: transform;
+}
+.marks i {
+  height: max(2px, var(--mark));
   border: solid var(--_pick);
   border-width: 1px 0;
-  opacity: 0.75;
-  will-change: transform;
+}
+.marks i.off {
+  opacity: 0.4;
 }
 .name {
   margin-top: 6px;

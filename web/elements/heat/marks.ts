@@ -5,7 +5,7 @@
  */
 
 import type { Spot } from "../attention-view.js";
-import { el, place, setStyle } from "../dom.js";
+import { el, place } from "../dom.js";
 import { cellSize, type Plot, type Viewport } from "../viewport.js";
 
 /** Around tiny cells the ring keeps a size that can be seen. */
@@ -78,8 +78,13 @@ function show(node: HTMLElement, shown: boolean): boolean {
   return shown;
 }
 
-/** A transform costs no layout, and the size seldom changes. */
+const placed = new WeakMap<HTMLElement, { width: number; height: number; transform: string }>();
+
+/** A transform costs no layout, and the size seldom changes. Asking the node for its style costs more than remembering. */
 export function move(node: HTMLElement, x: number, y: number, width: number, height: number): void {
-  place(node, { width, height });
-  setStyle(node, "transform", `translate(${x}px, ${y}px)`);
+  const transform = `translate(${x}px, ${y}px)`;
+  const before = placed.get(node);
+  if (before?.width !== width || before.height !== height) place(node, { width, height });
+  if (before?.transform !== transform) node.style.transform = transform;
+  placed.set(node, { width, height, transform });
 }

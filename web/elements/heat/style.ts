@@ -44,11 +44,30 @@ export const HEAT_STYLE = `
   line-height: 1;
   padding-block: 2px;
 }
+.turned {
+  position: absolute;
+}
+.rows .turned {
+  inset: 0;
+}
+/* Of no size: turned around the place where labels begin. */
+.columns .turned {
+  left: 3px;
+  bottom: 4px;
+}
 .track {
   position: absolute;
-  inset: 0;
+  left: 0;
+  width: 100%;
+  height: 0;
   contain: size layout style;
   will-change: transform;
+}
+.rows .track {
+  top: 0;
+}
+.columns .track {
+  bottom: 0;
 }
 .label.crowded {
   visibility: hidden;
@@ -68,21 +87,15 @@ export const HEAT_STYLE = `
 }
 .rows .label {
   right: 0;
-  transform: translateY(-50%);
+  /* Half a line and its padding. */
+  margin-top: calc(-0.5em - 2px);
 }
 .rows .track .label {
   top: 0;
 }
 .columns .track .label {
   left: 0;
-}
-.columns .label {
-  bottom: 4px;
-  transform-origin: 0 100%;
-  transform: translateX(3px) rotate(-38deg);
-}
-.columns.steep .label {
-  transform: translateX(3px) rotate(-64deg);
+  bottom: 0;
 }
 .cursor {
   position: absolute;
