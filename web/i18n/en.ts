@@ -8,6 +8,7 @@ export const en = {
     "Type a sentence and see the weights of every attention head, computed in your browser by a SIMD WebAssembly core.",
   "page.tagline": "every attention head of your sentence",
   "page.pages": "Pages",
+  "page.playground": "Playground",
   "page.elements": "Elements",
   "page.api": "API",
   "page.skip": "Skip to the heads",

@@ -34,10 +34,13 @@ const THEME_ICON =
 export function render(page: Page, navigation: readonly NavigationEntry[]): string {
   const links = navigation
     .map(({ address, title }) => {
-      const here = address === `./${page.name}.html` ? ' aria-current="page"' : "";
+      // A page that the bar does not name lies below the overview.
+      const named = navigation.some((entry) => entry.address === `./${page.name}.html`);
+      const here =
+        address === `./${named ? page.name : "elements"}.html` ? ` aria-current="${named ? "page" : "true"}"` : "";
       return `<a href="${address}"${here}>${say(title)}</a>`;
     })
-    .join("\n        ");
+    .join("\n          ");
   const scripts = ["./docs/page.ts", ...page.scripts].map((src) => `<script type="module" src="${src}"></script>`);
   const [title, titleZh] = page.title;
   return `<!doctype html>
@@ -57,14 +60,16 @@ export function render(page: Page, navigation: readonly NavigationEntry[]): stri
   <body>
     <a class="skip" href="#main">${say(words.skip)}</a>
     <header class="bar">
-      <a class="wordmark" href="./">head<em>scope</em></a>
-      <nav>
-        <span class="hidden-label">${say(words.pages)}</span>
-        ${links}
-      </nav>
-      <div class="bar-buttons">
-        <button type="button" id="language"><span lang="zh">English</span><span lang="en">中文</span></button>
-        <button type="button" id="theme">${THEME_ICON}<span class="hidden-label">${say(words.theme)}</span></button>
+      <div class="bar-inner">
+        <a class="wordmark" href="./">head<em>scope</em></a>
+        <nav>
+          <span class="hidden-label">${say(words.pages)}</span>
+          ${links}
+        </nav>
+        <div class="bar-buttons">
+          <button type="button" id="language"><span lang="zh">English</span><span lang="en">中文</span></button>
+          <button type="button" id="theme">${THEME_ICON}<span class="hidden-label">${say(words.theme)}</span></button>
+        </div>
       </div>
     </header>
     <main id="main">

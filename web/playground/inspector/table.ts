@@ -23,7 +23,7 @@ export function table(caption: string, columns: readonly Column[], rows: readonl
       ),
     );
   }
-  const made = el("table", { class: "facts" }, el("caption", {}, caption), el("thead", {}, head), body);
+  const made = el("table", { class: "facts" }, el("caption", {}, el("span", {}, caption)), el("thead", {}, head), body);
   return el("div", { class: "table-scroll", role: "group", tabindex: 0, "aria-label": caption }, made);
 }
 

@@ -75,7 +75,7 @@ export function scrollTable(
     );
   }
   const top = el("tr", {}, ...headings.map((heading) => el("th", { scope: "col" }, heading)));
-  const table = el("table", {}, el("caption", {}, caption), el("thead", {}, top), body);
+  const table = el("table", {}, el("caption", {}, el("span", {}, caption)), el("thead", {}, top), body);
   return el("div", { class: "table-scroll", role: "group", tabindex: 0, "aria-label": caption }, table);
 }
 

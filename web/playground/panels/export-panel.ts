@@ -49,6 +49,13 @@ export class ExportPanel {
 
   private show(open: boolean): void {
     this.menu.hidden = !open;
+    this.menu.classList.remove("above");
+    if (open) {
+      // Where the window ends below it, and there is room above.
+      const { bottom, height } = this.menu.getBoundingClientRect();
+      const { top } = this.button.getBoundingClientRect();
+      this.menu.classList.toggle("above", bottom > innerHeight && top > height);
+    }
     setAttributes(this.button, { "aria-expanded": open ? "true" : "false" });
     if (open) this.items[0]?.focus();
   }

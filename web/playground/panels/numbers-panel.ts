@@ -72,6 +72,11 @@ function scroller(table: HTMLTableElement): HTMLElement {
   return el("div", { class: "table-scroll", role: "group", tabindex: 0, "aria-label": label }, table);
 }
 
+/** The span can stay in sight when the table is scrolled; a caption is as wide as its table. */
+function captionOf(words: Node | string): HTMLElement {
+  return el("caption", {}, el("span", {}, words));
+}
+
 /** A heading that sorts. */
 function heading(column: string, sort: TableSort, label: Node | string, extra: Record<string, string | number> = {}) {
   const here = sort.column === column;
@@ -103,7 +108,7 @@ function wholeTable(view: AttentionView, head: number, sort: TableSort): HTMLTab
     }
     body.append(row);
   }
-  return el("table", {}, el("caption", {}, say("numbers.caption", { head })), el("thead", {}, top), body);
+  return el("table", {}, captionOf(say("numbers.caption", { head })), el("thead", {}, top), body);
 }
 
 const COLUMNS: readonly (readonly [column: string, title: MessageKey])[] = [
@@ -141,8 +146,7 @@ function rowTable(view: AttentionView, head: number, query: number, sort: TableS
   }
   const total = el("th", { scope: "row" }, say("numbers.sum"));
   const foot = el("tfoot", {}, el("tr", { class: "sum" }, el("td"), total, el("td", {}, sum.toFixed(4)), el("td")));
-  const caption = el("caption");
-  caption.append(compose("numbers.row", { query: tokenNode(view.queryTexts[query] as string), head }));
+  const caption = captionOf(compose("numbers.row", { query: tokenNode(view.queryTexts[query] as string), head }));
   const headings = COLUMNS.map(([column, title]) => heading(column, sort, say(title)));
   return el("table", { class: "long" }, caption, el("thead", {}, el("tr", {}, ...headings)), body, foot);
 }
@@ -160,6 +164,6 @@ function outputTable(
   }
   const head = el("tr", {}, el("td"));
   for (let c = 0; c < columns; c++) head.append(el("th", { scope: "col" }, String(c)));
-  const caption = el("caption", {}, say("numbers.output", { rows, columns }));
+  const caption = captionOf(say("numbers.output", { rows, columns }));
   return el("table", { class: "output" }, caption, el("thead", {}, head), body);
 }
