@@ -23,6 +23,14 @@ export function ggufFile(name: string, family: "gpt2" | "llama", change: Partial
   return chosen(name, ggufModel(model, { keys: TOKENIZER_KEYS }));
 }
 
+/** More than the page runs without being asked: a tensor that nobody reads makes up the rest. */
+export function largeFile(name: string, family: "gpt2" | "llama", change: Partial<Shape> = {}): Chosen {
+  const model = randomModel(family, "F32", { vocabulary: VOCABULARY, ...change });
+  const data = new Uint8Array(65 * 2 ** 20);
+  const padding = { name: "padding.weight", ne: [1024, data.length / 4096], type: 0, data };
+  return chosen(name, ggufModel(model, { keys: TOKENIZER_KEYS, tensors: (tensors) => [...tensors, padding] }));
+}
+
 const WORDS = ["▁the", "▁cat", "▁sat", "▁on", "▁mat", "▁because", "▁it", "▁was"];
 const BERT_TOKENS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", ...WORDS];
 

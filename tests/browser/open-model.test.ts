@@ -10,7 +10,7 @@ import { violations } from "./axe.js";
 import { CSP } from "./launch.js";
 import { bertFiles, type Chosen, ggufFile } from "./model-files.js";
 import { hover, pictured, sentence, settled, text, tokens, typeText, useBrowser, visit } from "./page.js";
-import { until } from "./until.js";
+import { eventually, until } from "./until.js";
 
 useBrowser();
 
@@ -254,14 +254,6 @@ async function openAddress(page: Page, address: string): Promise<void> {
 
 const progressIs = (page: Page, words: string) =>
   until(page, (wanted: string) => document.querySelector("#open-bytes")?.textContent === wanted, words);
-
-async function eventually(holds: () => boolean): Promise<void> {
-  const end = performance.now() + 30_000;
-  while (!holds()) {
-    assert.ok(performance.now() < end, `after 30 s this still does not hold: ${holds}`);
-    await new Promise((done) => setTimeout(done, 20));
-  }
-}
 
 /** Answers a request's first bytes, and the rest when it is let go. */
 function stalling(at: (range: { begin: number; end: number } | undefined, number: number) => boolean, bytes: number) {

@@ -23,3 +23,12 @@ export async function until<Argument>(
     await new Promise((done) => setTimeout(done, 20));
   }
 }
+
+/** The same for what is known here, such as what a server was asked. */
+export async function eventually(holds: () => boolean): Promise<void> {
+  const end = performance.now() + 30_000;
+  while (!holds()) {
+    if (performance.now() > end) throw new Error(`after 30 s this still does not hold: ${holds}`);
+    await new Promise((done) => setTimeout(done, 20));
+  }
+}

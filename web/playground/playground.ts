@@ -15,6 +15,7 @@ import { headPlace, offIn } from "./head-key.js";
 import type { FetchState } from "./library.js";
 import { Library } from "./library.js";
 import { LinkedView } from "./link-view.js";
+import { Measuring } from "./measuring.js";
 import { BarPanel } from "./panels/bar-panel.js";
 import { CostPanel } from "./panels/cost-panel.js";
 import { DetailPanel } from "./panels/detail-panel.js";
@@ -28,7 +29,7 @@ import type { Problem, Scene, Shell, Wait } from "./shell.js";
 import { inside, withKey } from "./shell.js";
 import { STAND_IN } from "./sources/index.js";
 import type { Chosen, OpenProgress } from "./sources/opened-file.js";
-import type { Core, HeadSource, ModelEffect, RunOptions } from "./sources/source.js";
+import type { Core, HeadLosses, HeadSource, ModelEffect, RunOptions } from "./sources/source.js";
 import type { State } from "./state.js";
 import { initialState, tidyText } from "./state.js";
 import type { Tokenization } from "./tokens.js";
@@ -57,7 +58,7 @@ interface Shown {
   readonly answer: Answer;
   effect?: ModelEffect;
   /** Asked for when heads are sorted by it. */
-  importance?: readonly number[] | null;
+  importance?: Measuring<HeadLosses>;
 }
 
 export class Playground implements Shell {
@@ -92,6 +93,8 @@ export class Playground implements Shell {
   /** The layer that is being computed for longer than SLOW. */
   private slowLayer: number | null = null;
   private slowTimer = 0;
+  /** Whose heads the visitor has said to measure: that goes on when heads are switched off or on meanwhile. */
+  private measured: (Pick<Answer, "source" | "text"> & { readonly layer: number }) | null = null;
   /** The next answer of a model opens on a head worth looking at. */
   private suggest = false;
   private engineName: { version: string; variant: string } | null = null;
@@ -171,6 +174,7 @@ export class Playground implements Shell {
       if (!("pinned" in change)) this.movePin(before);
     }
     if (this.state.language !== before.language) void this.speak();
+    if (this.state.sort !== before.sort) this.shown?.importance?.stop();
     if (ASKED.some((name) => this.state[name] !== before[name])) this.recompute = true;
     if (Object.keys(change).length > 0) this.address.writeSoon();
     this.schedule(true);
@@ -186,6 +190,13 @@ export class Playground implements Shell {
     this.update(this.standsIn() ? { head, source: STAND_IN.id, layer: 0 } : { head });
     const caption = this.captions?.list[head];
     if (caption) this.announce(caption.spoken);
+  }
+
+  measure(): void {
+    const { answer, importance } = this.shown ?? {};
+    if (!answer || !importance) return;
+    this.measured = { source: answer.source, text: answer.text, layer: answer.options.layer };
+    importance.start();
   }
 
   announce(text: string): void {
@@ -323,6 +334,8 @@ export class Playground implements Shell {
     const off = standsIn ? new Set<number>() : this.offOf(source);
     const options: RunOptions = { causal, layer, off };
     this.waiting++;
+    // The picture first.
+    this.shown?.importance?.stop();
     this.slowAfter(layer);
     const done = () => {
       this.waiting--;
@@ -464,7 +477,8 @@ export class Playground implements Shell {
     const { view, layout, share } = this.drawn(answer, rows, hide);
     const importance = sort === "importance" ? this.importance() : null;
     const entropy = captions.map((caption) => caption.entropy);
-    const order = this.sorted(sortHeads(sort, { kinds: captions, entropy, importance: importance ?? null }));
+    const losses = importance?.value?.values ?? null;
+    const order = this.sorted(sortHeads(sort, { kinds: captions, entropy, importance: losses }));
     const head = Math.min(this.state.head, view.heads - 1);
     const pinned = inside(this.state.pinned, view);
     const given = inside(this.previewed, view) ?? pinned;
@@ -485,26 +499,19 @@ export class Playground implements Shell {
     return this.drawing;
   }
 
-  /** Measured when it is asked for: undefined where it is not measured, null until it is known. */
-  private importance(): readonly number[] | null | undefined {
-    const { shown } = this;
+  /** Starts by itself where that is quick, or where the visitor has said so before. */
+  private importance(): Measuring<HeadLosses> | null {
+    const { shown, measured } = this;
     if (!shown) return null;
-    if (shown.importance === undefined) {
-      shown.importance = [];
-      const { open, tokens, options } = shown.answer;
-      open.importance(tokens, options).then(
-        (known) => {
-          shown.importance = known;
-          this.schedule(true);
-        },
-        () => {
-          // Replaced by a newer question, which asks for its own.
-          delete shown.importance;
-        },
-      );
+    if (!shown.importance) {
+      const { open, tokens, options, source, text } = shown.answer;
+      const measurement = open.importance(tokens, options);
+      const importance = new Measuring(measurement, () => this.schedule(true));
+      shown.importance = importance;
+      const wanted = measured?.source === source && measured.text === text && measured.layer === options.layer;
+      if (wanted || measurement.quick()) importance.start();
     }
-    if (shown.importance === null) return undefined;
-    return shown.importance.length > 0 ? shown.importance : null;
+    return shown.importance;
   }
 
   /** The same array for the same order: elements compare by identity. */

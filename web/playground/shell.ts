@@ -6,7 +6,8 @@ import { strongestKey } from "../elements/attention-view.js";
 import type { Answer } from "./answer.js";
 import type { HeadWords } from "./describe-heads.js";
 import type { FetchState } from "./library.js";
-import type { Core, HeadSource, ModelEffect } from "./sources/source.js";
+import type { Measuring } from "./measuring.js";
+import type { Core, HeadLosses, HeadSource, ModelEffect } from "./sources/source.js";
 import type { State } from "./state.js";
 import type { Tokenization } from "./tokens.js";
 import type { Layout } from "./view/layout.js";
@@ -18,6 +19,8 @@ export interface Shell {
   preview(spot: Spot | null): void;
   /** Enlarges a head and says what it does. */
   selectHead(head: number): void;
+  /** Measures what heads are worth, where that takes so long that somebody has to say so. */
+  measure(): void;
   /** To the live region, for screen readers. */
   announce(text: string): void;
   /** A part of the page could not be fetched. */
@@ -64,8 +67,8 @@ export interface Scene {
   readonly captions: readonly HeadWords[];
   /** Heads in the order in which they are shown. */
   readonly order: readonly number[];
-  /** What is lost without each head of this layer; null until it is known, undefined where it is not measured. */
-  readonly importance: readonly number[] | null | undefined;
+  /** What is lost without each head of this layer; null where nobody wants to know. */
+  readonly importance: Measuring<HeadLosses> | null;
   readonly layer: number;
   /** What the model loses without the heads that are off; undefined until that is known. */
   readonly effect: ModelEffect | undefined;

@@ -7,6 +7,7 @@ import type { TokenStrip } from "../../elements/token-strip.js";
 import type { ViewState } from "../../elements/view-state.js";
 import { compose, language, say } from "../../i18n/index.js";
 import { headPlace, namesOf } from "../head-key.js";
+import { MeasuringLine } from "../measuring.js";
 import type { Scene, Shell } from "../shell.js";
 import { choose, on } from "../shell.js";
 import type { ModelEffect, OutputChange } from "../sources/source.js";
@@ -24,6 +25,7 @@ export class HeadsPanel {
   private readonly layers = byId("layers");
   private readonly sort = byId<HTMLSelectElement>("sort");
   private readonly readings: ReadingsPanel;
+  private readonly measuring: MeasuringLine;
   private scene: Scene | null = null;
 
   constructor(
@@ -31,6 +33,8 @@ export class HeadsPanel {
     linked: ViewState,
   ) {
     this.readings = new ReadingsPanel(shell);
+    this.measuring = new MeasuringLine(() => shell.measure());
+    this.heads.before(this.measuring.node);
     this.tokens.state = linked;
     this.heads.state = linked;
     on(this.heads, "pick", ({ detail }) => shell.announce(this.scene?.captions[detail.head]?.spoken ?? ""));
@@ -68,9 +72,13 @@ export class HeadsPanel {
     byId("all-on").hidden = off.size === 0;
     this.sort.value = sort;
     const note = byId("sort-note");
-    const words = sort === "importance" ? importanceSentence(scene) : "";
+    const words = importanceSentence(scene, off);
     note.hidden = words === "";
     setText(note, words);
+    // What is quick is waited for: no offer flashes up.
+    const { importance } = scene;
+    const offered = importance && (importance.now.is === "failed" || !importance.measurement.quick());
+    this.measuring.render(offered ? importance : null);
     const change = byId("change");
     const sentence = answer.run.effect
       ? effectSentence(scene.effect, answer.options.off)
@@ -99,17 +107,22 @@ export class HeadsPanel {
   }
 }
 
-function importanceSentence({ importance, order, answer }: Scene): string {
-  if (importance === undefined) return say("sort.tooLarge");
-  if (importance === null) return say("sort.measuring");
-  const model = answer.source.layers > 1;
-  const value = (cost: number) => (model && answer.source.causal === "always" ? signed(cost) : percent(cost));
+function importanceSentence({ importance, order, answer }: Scene, off: ReadonlySet<number>): string {
+  if (!importance) return "";
+  const { value, measurement } = importance;
+  if (!value) return importance.now.is === "running" || measurement.quick() ? say("sort.measuring") : say("sort.offer");
+  const { measure, values } = value;
+  const written = measure === "loss" ? signed : percent;
   const heads = order
     .slice(0, NAMED)
-    .map((head) => `${say("heads.short", { head })} ${value(importance[head] as number)}`)
+    .map((head) => `${say("heads.short", { head })} ${written(values[head] as number)}`)
     .join(language() === "zh" ? "、" : ", ");
-  if (!model) return say("sort.measured", { heads });
-  return say(answer.source.causal === "always" ? "sort.measuredModel" : "sort.measuredHidden", { heads });
+  const key =
+    measure === "loss" ? "sort.measuredModel" : measure === "hidden" ? "sort.measuredHidden" : "sort.measured";
+  const words = say(key, { heads });
+  const layered = answer.source.layers > 1;
+  // Switched off or not, the question is what a head does in the whole layer.
+  return off.size > 0 ? `${words} ${say("sort.fromAll", { heads: namesOf(off, layered) })}` : words;
 }
 
 function percent(share: number): string {

@@ -7,14 +7,16 @@ import type { WorkerHeadscope, WorkerModel } from "headscope/worker";
 import { gatesOfLayers, headPlace } from "../head-key.js";
 import type { LayerParts } from "../shell.js";
 import type { Token, Tokenization } from "../tokens.js";
+import { HeadWorth } from "./head-worth.js";
 import { tokenizeFor } from "./model-tokens.js";
 import type {
   CausalRule,
+  HeadLosses,
   HeadSource,
   LayerRun,
+  Measurement,
   ModelEffect,
   OpenSource,
-  PruneOptions,
   PruneReport,
   RunOptions,
 } from "./source.js";
@@ -27,19 +29,10 @@ const RUN_WHOLE = 64 * 2 ** 20;
 const KEEP_WEIGHTS = 512 * 2 ** 20;
 /** Of a text's maps, scores included. The layer that is asked for is always kept. */
 const KEEP_MAPS = 64 * 2 ** 20;
-/** A curve of so many points at most: each is a run of the whole model. */
-const CURVE = 16;
-
 interface LayerMaps {
   readonly weights: Tensor;
   readonly scores: Tensor;
   readonly trace: readonly TraceStep[];
-}
-
-/** What each head of the model is worth to one text. */
-interface Worth {
-  readonly tokens: string;
-  readonly report: Awaited<ReturnType<WorkerModel["headImportance"]>>;
 }
 
 /** The layers of one text with one choice of heads, as far as they have been computed. */
@@ -75,7 +68,10 @@ export class ModelSource implements HeadSource, OpenSource {
   private readonly keepWeights: boolean;
   private readonly whole: boolean;
   private pass: Pass | null = null;
-  private worth: Worth | null = null;
+  private worth: { readonly tokens: string; readonly known: HeadWorth } | null = null;
+  private readonly bytes: number;
+  /** A run of the whole model, the loss included, for a run of its blocks. */
+  private readonly wholeShare: number;
 
   constructor(core: WorkerHeadscope, model: WorkerModel, origin: FileSource, { id, title, about }: ModelSourceWords) {
     this.id = id;
@@ -93,6 +89,8 @@ export class ModelSource implements HeadSource, OpenSource {
     for (const tensor of model.tensors.values()) bytes += tensor.bytes;
     this.keepWeights = bytes <= KEEP_WEIGHTS;
     this.whole = bytes <= RUN_WHOLE;
+    this.bytes = bytes;
+    this.wholeShare = wholeShare(model);
   }
 
   tokenize(text: string): Promise<Tokenization> {
@@ -170,56 +168,27 @@ export class ModelSource implements HeadSource, OpenSource {
     return { hidden: hidden.relative, loss: loss ? { before: loss.before, after: loss.after } : null };
   }
 
-  async importance(tokens: readonly Token[], { layer, signal }: RunOptions): Promise<readonly number[] | null> {
-    if (!this.whole) return null;
-    const { heads } = await this.worthOf(tokens, { signal });
-    const found = new Array<number>(this.numHeads).fill(Number.NaN);
-    for (const each of heads) if (each.layer === layer) found[each.head] = each.importance;
-    return found;
+  importance(tokens: readonly Token[], { layer }: RunOptions): Measurement<HeadLosses> {
+    return this.worthOf(tokens).ofLayer(layer);
   }
 
-  get prune(): OpenSource["prune"] {
-    if (!this.whole) return null;
-    return (tokens, options) => this.pruneFor(tokens, options);
+  prune(tokens: readonly Token[], layer: number | null): Measurement<PruneReport> {
+    return this.worthOf(tokens).curve(layer);
   }
 
-  private async pruneFor(tokens: readonly Token[], { signal, onProgress }: PruneOptions): Promise<PruneReport> {
-    const all = this.layers * this.numHeads;
-    const steps = Math.min(CURVE, all);
-    const counts = Array.from({ length: steps + 1 }, (_, i) => Math.round((i * all) / steps));
-    // The search for the order is most of the work.
-    const searched = this.worth?.tokens === keyOf(tokens) ? 0 : all / (all + counts.length);
-    const { heads } = await this.worthOf(tokens, { signal, onProgress: (share) => onProgress(share * searched) });
-    const { points, measure, order } = await this.model.pruneCurve([idsOf(tokens)], {
-      order: heads,
-      counts,
-      signal,
-      onProgress: ({ done, total }) => onProgress(searched + ((1 - searched) * done) / total),
-    });
-    const whole = points[0]?.loss ?? 0;
-    return {
-      points: points.map(({ removed, loss, hidden }) => ({
-        removed,
-        cost: measure === "loss" ? (loss as number) - whole : hidden,
-      })),
-      measure,
-      order,
-      heads: all,
-    };
-  }
-
-  private async worthOf(
-    tokens: readonly Token[],
-    { signal, onProgress }: { signal?: AbortSignal | undefined; onProgress?: (share: number) => void },
-  ): Promise<Worth["report"]> {
+  private worthOf(tokens: readonly Token[]): HeadWorth {
+    const { model, keepWeights, whole, pass, layers, bytes } = this;
     const key = keyOf(tokens);
-    if (this.worth?.tokens === key) return this.worth.report;
-    const report = await this.model.headImportance([idsOf(tokens)], {
-      signal,
-      onProgress: ({ done, total }) => onProgress?.(done / total),
-    });
-    this.worth = { tokens: key, report };
-    return report;
+    if (this.worth?.tokens !== key) {
+      const perLayer = pass && pass.layersRun > 0 ? pass.milliseconds / pass.layersRun : null;
+      const known = new HeadWorth({
+        ...{ model, ids: idsOf(tokens), keepWeights, quick: whole },
+        guess: perLayer === null ? null : perLayer * layers * this.wholeShare,
+        reading: whole ? null : { bytes, each: !keepWeights, network: !(this.file.origin instanceof Blob) },
+      });
+      this.worth = { tokens: key, known };
+    }
+    return this.worth.known;
   }
 
   async parts(): Promise<LayerParts | null> {
@@ -249,6 +218,17 @@ export class ModelSource implements HeadSource, OpenSource {
 function meritOf({ previous, duplicate, induction }: HeadStats): number {
   const known = (share: number) => (Number.isNaN(share) ? 0 : share);
   return Math.max(known(previous), 1.2 * known(duplicate), 1.4 * known(induction));
+}
+
+/** From the numbers in its matrices: those of the vocabulary are multiplied once, those of the blocks in every run. */
+function wholeShare({ tensors, config, architecture }: WorkerModel): number {
+  const { vocabularySize, dModel } = config;
+  let blocks = 0;
+  for (const { shape } of tensors.values()) {
+    if (shape.length < 2 || shape.includes(vocabularySize)) continue;
+    blocks += shape.reduce((product, size) => product * size, 1);
+  }
+  return architecture === "bert" || blocks === 0 ? 1 : 1 + (vocabularySize * dModel) / blocks;
 }
 
 function idsOf(tokens: readonly Token[]): number[] {

@@ -18,7 +18,14 @@ export async function openLayer(
     config,
     heads,
     run: (tokens, options) => runLayer(layer, embed(tokens), options),
-    importance: (tokens, options) => importanceOf(layer, embed(tokens), config.numHeads, options),
+    importance: (tokens, { causal }) => ({
+      quick: () => true,
+      estimate: () => ({ passes: config.numHeads + 1, milliseconds: null, reading: null }),
+      run: async ({ signal }) => ({
+        measure: "output",
+        values: await importanceOf(layer, embed(tokens), config.numHeads, { causal, signal }),
+      }),
+    }),
     prune: null,
     parts: async (tokens, { causal }) => ({ config, weights, x: embed(tokens), causal }),
   };
@@ -42,7 +49,7 @@ async function importanceOf(
   layer: CoreLayer,
   x: Tensor,
   heads: number,
-  { causal, signal }: RunOptions,
+  { causal, signal }: Pick<RunOptions, "causal" | "signal">,
 ): Promise<number[]> {
   const { output: whole } = await layer.forward(x, { causal, want: [], signal });
   const found: number[] = [];

@@ -70,10 +70,10 @@ export interface OpenSource {
   /** The model behind the heads, and the file it is in, for the inspector. */
   readonly file?: ModelFile;
   run(tokens: readonly Token[], options: RunOptions): Promise<LayerRun>;
-  /** What is lost without each head of a layer, alone; null where that would take too long. */
-  importance(tokens: readonly Token[], options: RunOptions): Promise<readonly number[] | null>;
-  /** Heads taken out one after the other, the least important first; null for a lone layer and for large models. */
-  readonly prune: ((tokens: readonly Token[], options: PruneOptions) => Promise<PruneReport>) | null;
+  /** What is lost without each head of a layer, alone, all others switched on. */
+  importance(tokens: readonly Token[], options: RunOptions): Measurement<HeadLosses>;
+  /** Heads taken out one after the other, of a layer or (null) of the whole model; null for a lone layer. */
+  readonly prune: ((tokens: readonly Token[], layer: number | null) => Measurement<PruneReport>) | null;
   /** Weights and input of a layer; null where they are too large to hand out. */
   parts(tokens: readonly Token[], options: RunOptions): Promise<LayerParts | null>;
   /** A head of this text that is worth opening on, among those that have been computed. */
@@ -86,18 +86,62 @@ export interface ModelFile {
   readonly origin: FileSource;
 }
 
-export interface PruneOptions {
+/** Something that is known after some runs. A new one of the same goes on where the last one stopped. */
+export interface Measurement<T> {
+  /** Whether it takes so little that nobody has to be asked before. */
+  quick(): boolean;
+  /** What is still to be done. */
+  estimate(): Estimate;
+  run(options: MeasureOptions): Promise<T>;
+}
+
+export interface Estimate {
+  /** Runs of the whole layer or model. */
+  readonly passes: number;
+  /** About, of all of them together, without what has to be read first; null where nobody knows. */
+  readonly milliseconds: number | null;
+  readonly reading: Reading | null;
+}
+
+/** What of the file a run reads. */
+export interface Reading {
+  /** At most. */
+  readonly bytes: number;
+  /** Every run, not the first alone: more than memory keeps. */
+  readonly each: boolean;
+  /** From an address. */
+  readonly network: boolean;
+}
+
+export interface MeasureOptions {
   readonly signal: AbortSignal;
-  onProgress(share: number): void;
+  onProgress(progress: MeasureProgress): void;
+}
+
+export interface MeasureProgress {
+  readonly done: number;
+  readonly total: number;
+  /** Milliseconds, about; null where nobody knows. */
+  readonly left: number | null;
+}
+
+export interface HeadLosses {
+  /** Nats a token, the change of the model's last state, or that of the layer's output. */
+  readonly measure: "loss" | "hidden" | "output";
+  /** For each head of the layer. */
+  readonly values: readonly number[];
 }
 
 export interface PruneReport {
-  /** Of all heads, 0 to 1, and how much worse the model is then: nats a token, or the change of its last state. */
+  /** How many heads are out, and how much worse the model is then. */
   readonly points: readonly { readonly removed: number; readonly cost: number }[];
   readonly measure: "loss" | "hidden";
   /** The order in which heads went. */
   readonly order: readonly { readonly layer: number; readonly head: number }[];
+  /** Of which these were taken. */
   readonly heads: number;
+  /** Whose heads; null: all layers'. */
+  readonly layer: number | null;
 }
 
 /** What is known of a head beforehand. Learned and random heads have none of it and are described by their weights. */
@@ -115,7 +159,7 @@ export interface RunOptions {
   /** Heads that are left out, by `headKey`. */
   readonly off: ReadonlySet<number>;
   /** Stops a run that nobody waits for any more. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface LayerRun {

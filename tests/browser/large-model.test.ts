@@ -1,0 +1,173 @@
+// A model that is too large to run whole at every keystroke: what its heads are worth is measured when somebody says so.
+import assert from "node:assert/strict";
+import { load } from "headscope";
+import { headImportance, openModel, openTensors } from "headscope/models";
+import type { Page } from "playwright-core";
+import { answer, type Behaviour, serve } from "../models/range-server.ts";
+import { violations } from "./axe.js";
+import { CSP } from "./launch.js";
+import { largeFile } from "./model-files.js";
+import { pictured, settled, text, typeText, useBrowser, visit } from "./page.js";
+import { eventually, until } from "./until.js";
+
+useBrowser();
+
+const SENTENCE = "How are How are";
+const large = largeFile("large.gguf", "gpt2");
+const OPTIONS = {
+  fragment: `t=${encodeURIComponent(SENTENCE)}&s=built&h=0&l=en`,
+  csp: `${CSP}; connect-src 'self' http://127.0.0.1:*`,
+};
+const HEADERS = { "Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "Content-Range, ETag" };
+
+async function openAddress(page: Page, address: string): Promise<void> {
+  await page.locator("#open-button").click();
+  await page.locator("#open-address").fill(address);
+  await page.keyboard.press("Enter");
+  await page.locator("#about", { hasText: "model.gguf" }).waitFor({ timeout: 20_000 });
+  await settled(page);
+}
+
+const button = (page: Page, where: string, name: string) =>
+  page.locator(`${where} .measuring`).getByRole("button", { name });
+const words = (page: Page, where: string) => text(page, `${where} .measuring > :first-child`);
+const says = (page: Page, where: string, wanted: string) =>
+  until(
+    page,
+    ([at, part]: readonly [string, string]) =>
+      document.querySelector(`${at} .measuring > :first-child`)?.textContent?.includes(part),
+    [where, wanted] as const,
+  );
+
+async function importance() {
+  const model = await openModel(await load({ variant: "simd" }), new Uint8Array(large.buffer));
+  const { heads } = await headImportance(model, [model.tokenize(SENTENCE)]);
+  model.dispose();
+  return heads;
+}
+
+visit(
+  "sorting a large model by importance: an offer with what it takes, progress, Stop, Go on, and the API's numbers",
+  OPTIONS,
+  async ({ page, complaints }, t) => {
+    // Layer 0 is there at once; what the runs need beyond it waits until it is let go.
+    let open = true;
+    const waiting: (() => void)[] = [];
+    let closed = 0;
+    const gate: Behaviour = (request, response, server) => {
+      if (open) return false;
+      response.on("close", () => closed++);
+      waiting.push(() => {
+        if (!response.destroyed) answer(request, response, server);
+      });
+      return true;
+    };
+    const server = await serve(t, large.buffer, gate);
+    server.headers = HEADERS;
+    await openAddress(page, server.url);
+    open = false;
+    const numHeads = await page.locator("#heads .card").count();
+    const cards = () => page.locator("#heads .name").allTextContents();
+    const byNumber = await cards();
+    await page.locator("#sort").selectOption("importance");
+    await settled(page);
+    assert.match(
+      await words(page, ".heads"),
+      new RegExp(
+        `^To measure it the whole model has to run ${numHeads + 1} times, about \\d+ s\\. The first run downloads what is missing of the file, up to 65\\.\\d MiB, on top of that\\.$`,
+      ),
+    );
+    assert.deepEqual(await cards(), byNumber);
+    assert.equal(waiting.length, 0, "nothing is read before somebody says so");
+    assert.deepEqual(await violations(page), []);
+
+    await button(page, ".heads", "Measure").click();
+    await says(page, ".heads", `0 of ${numHeads + 1} runs`);
+    await until(page, () => document.activeElement?.textContent === "Stop");
+    await eventually(() => waiting.length > 0);
+    // The page goes on: other cells, other views.
+    await page.locator("#tab-numbers").click();
+    await page.locator("#numbers table").waitFor();
+    await button(page, ".heads", "Stop").click();
+    await says(page, ".heads", "Stopped; what has been measured is kept.");
+    await eventually(() => closed > 0);
+
+    open = true;
+    await button(page, ".heads", "Go on").click();
+    const losses = (await importance()).filter(({ layer }) => layer === 0).reverse();
+    const best = losses.slice(0, 4).map(({ head, importance: cost }) => {
+      return `H${head} ${cost < 0 ? "−" : "+"}${Math.abs(cost).toFixed(3)}`;
+    });
+    await until(
+      page,
+      (wanted: string) => document.querySelector("#sort-note")?.textContent?.includes(wanted),
+      `comes first: ${best.join(", ")}, in nats per token.`,
+    );
+    assert.deepEqual(
+      await cards(),
+      losses.map(({ head }) => `H${head}`),
+    );
+    assert.equal(await page.locator(".heads .measuring").isHidden(), true);
+
+    // Another layer is another question; back again the answer is there.
+    await page.locator('#layers input[value="1"]').check();
+    await settled(page);
+    assert.match(await words(page, ".heads"), new RegExp(`run ${numHeads} times`), "the run with all heads is known");
+    await page.locator('#layers input[value="0"]').check();
+    await settled(page);
+    await page.locator("#heads .card input").first().uncheck();
+    await until(page, () => document.querySelector("#sort-note")?.textContent?.includes("Measured with all other"));
+    complaints.splice(0);
+  },
+);
+
+visit("a newer text does not wait for a measurement of the older", OPTIONS, async ({ page, complaints }, t) => {
+  let open = true;
+  const file = await openTensors(await load({ variant: "simd" }), new Uint8Array(large.buffer));
+  const { offset } = file.tensors.get("blk.1.attn_norm.weight") ?? assert.fail();
+  const held: Behaviour = ({ range }) => !open && (range?.begin ?? 0) >= offset;
+  const server = await serve(t, large.buffer, held);
+  server.headers = HEADERS;
+  await openAddress(page, server.url);
+  open = false;
+  await page.locator("#sort").selectOption("importance");
+  await button(page, ".heads", "Measure").click();
+  await says(page, ".heads", "0 of");
+  // Its layer 0 needs no more than some rows of the vocabulary; about the rest the server has fallen silent.
+  await typeText(page, "How are you");
+  await page.locator("#tokens .chip").nth(5).waitFor();
+  await pictured(page, await page.locator("#tokens .chip").count());
+  await says(page, ".heads", "To measure it");
+  complaints.splice(0);
+});
+
+visit("the prune curve of a large model: the shown layer's heads, or all, when asked", OPTIONS, async (given, t) => {
+  const { page, complaints } = given;
+  const server = await serve(t, large.buffer);
+  server.headers = HEADERS;
+  await openAddress(page, server.url);
+  await page.locator("#labs").scrollIntoViewIfNeeded();
+  await page.locator("#lab-prune > summary").click();
+  await says(page, "#lab-prune", "To measure it the whole model has to run");
+  assert.equal(await page.locator("#lab-prune input[value=layer]").isChecked(), true);
+  const heads = await page.locator("#heads .card").count();
+  await button(page, "#lab-prune", "Measure").click();
+  await page.locator("#lab-prune path.live").waitFor();
+  assert.equal(await page.locator("#lab-prune circle.live").count(), heads + 1);
+  assert.match(await text(page, "#lab-prune svg"), new RegExp(`heads of layer 0 taken out, of ${heads}`));
+  await page.locator("#lab-prune input[value=model]").check();
+  await says(page, "#lab-prune", "To measure it the whole model has to run");
+  assert.equal(await page.locator("#lab-prune path.live").count(), 0, "the layer's curve is not the model's");
+  await button(page, "#lab-prune", "Measure").click();
+  await page.locator("#lab-prune path.live").waitFor();
+  const order = await importance();
+  const name = ({ layer, head }: { layer: number; head: number }) => `L${layer} H${head}`;
+  assert.ok(
+    (await text(page, "#lab-prune")).includes(
+      `The first to go: ${order.slice(0, 3).map(name).join(", ")}. The last to go, the dearest: ${order.slice(-3).map(name).join(", ")}.`,
+    ),
+  );
+  await page.locator("#heads .card input").first().uncheck();
+  await page.locator("#lab-prune .note", { hasText: "starts from the whole model" }).waitFor();
+  complaints.splice(0);
+});
