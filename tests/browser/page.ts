@@ -104,11 +104,14 @@ export async function firstPicture(page: Page): Promise<void> {
   await settled(page);
 }
 
-/** After the frame in which a change is drawn, and the answer of the worker to it. */
+/** After the frame in which a change is drawn, the answer of the worker to it, and the code that is fetched for it. */
 export async function settled(page: Page): Promise<void> {
   await drawn(page);
-  await until(page, () => document.querySelector("#main")?.getAttribute("aria-busy") !== "true");
-  await drawn(page);
+  // What has come may want more: a panel its element.
+  do {
+    await until(page, () => !document.querySelector('[aria-busy="true"]'));
+    await drawn(page);
+  } while (await page.evaluate(() => document.querySelector('[aria-busy="true"]') !== null));
 }
 
 /** After the frame in which a change is drawn, as far as it needs no answer. */

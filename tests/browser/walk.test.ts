@@ -10,6 +10,9 @@ useBrowser();
 const LABS = ["prune", "wo", "gqa", "rank", "same"] as const;
 const TABS = ["matrix", "lines", "compare", "numbers"] as const;
 
+/** What stands in the tree, and how often, once the view of a tab is there: a grid is that of the heads. */
+const VIEWS = { matrix: ["grid", 2], lines: ["listbox", 3], compare: ["grid", 4], numbers: ["table", 1] } as const;
+
 interface Node {
   readonly role: string;
   readonly name: string;
@@ -84,6 +87,8 @@ for (const [locale, fragment] of [
         await page.locator(`#tab-${tab}`).click();
         await settled(page);
         const nodes = await everyControlHasAName(page, tab);
+        const [role, count] = VIEWS[tab];
+        assert.equal(nodes.filter((node) => node.role === role).length, count, tab);
         const shown = nodes.filter(({ role }) => role === "tab");
         assert.equal(shown.length, 4);
         assert.equal(shown.filter(({ properties }) => properties["selected"] === true).length, 1);
@@ -112,6 +117,43 @@ for (const [locale, fragment] of [
     },
   );
 }
+
+visit(
+  "while the code of a view is fetched the page says so, and no control is without its name",
+  { fragment: "s=built&l=en" },
+  async ({ page }) => {
+    for (const [tab, panel, element] of [
+      ["lines", "lines-panel", "head-lines"],
+      ["compare", "compare-panel", "head-compare"],
+      ["numbers", "numbers-panel", null],
+    ] as const) {
+      let release = () => {};
+      const held = new Promise<void>((done) => {
+        release = done;
+      });
+      const place = page.locator(`#panel-${tab}`);
+      for (const name of [panel, element]) {
+        if (!name) continue;
+        await page.route(`**/assets/${name}-*.js`, async (route) => {
+          await held;
+          await route.continue();
+        });
+      }
+      await page.locator(`#tab-${tab}`).click();
+      await place.and(page.locator("[aria-busy=true]")).waitFor();
+      await everyControlHasAName(page, tab);
+      release();
+      // Not only at rest: at no time on the way there.
+      const [role, count] = VIEWS[tab];
+      for (;;) {
+        const nodes = await everyControlHasAName(page, tab);
+        if (nodes.filter((node) => node.role === role).length === count) break;
+      }
+      await settled(page);
+      assert.equal(await place.getAttribute("aria-busy"), null);
+    }
+  },
+);
 
 visit(
   "a screen reader is told what each head does, where it is, and the cell under the cursor",

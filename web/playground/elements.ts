@@ -3,6 +3,7 @@
 import { HeadGrid } from "../elements/head-grid.js";
 import { HeadHeatmap } from "../elements/head-heatmap.js";
 import { TokenStrip } from "../elements/token-strip.js";
+import { busy } from "./busy.js";
 
 export function defineFirst(): void {
   customElements.define("head-grid", HeadGrid);
@@ -27,7 +28,9 @@ export async function want(name: keyof typeof later, missed: (error: unknown) =>
   if (wanted.has(name)) return;
   wanted.add(name);
   try {
-    customElements.define(name, await later[name]());
+    const fetched = later[name]();
+    for (const place of document.querySelectorAll(name)) busy(place, fetched).catch(() => {});
+    customElements.define(name, await fetched);
   } catch (error) {
     wanted.delete(name);
     addEventListener("online", () => void want(name, missed), { once: true });

@@ -57,14 +57,15 @@ function watch(page: Page, site: ServedSite): string[] {
   return complaints;
 }
 
-/** After the answer of the worker to a change, and the frame in which it is drawn. */
+/** After the answer of the worker to a change, the code that is fetched for it, and the frame in which it is drawn. */
 export async function settled(page: Page): Promise<void> {
   await frame(page);
-  await until(page, () => {
-    const shown = document.querySelector<HTMLElement>("#views")?.hidden === false;
-    return shown && document.querySelector("#main")?.getAttribute("aria-busy") !== "true";
-  });
-  await frame(page);
+  await until(page, () => document.querySelector<HTMLElement>("#views")?.hidden === false);
+  // What has come may want more: a panel its element.
+  do {
+    await until(page, () => !document.querySelector('[aria-busy="true"]'));
+    await frame(page);
+  } while (await page.evaluate(() => document.querySelector('[aria-busy="true"]') !== null));
 }
 
 async function frame(page: Page): Promise<void> {

@@ -4,6 +4,7 @@ import { el, setText } from "../../elements/dom.js";
 import type { MessageKey } from "../../i18n/index.js";
 import { language, say } from "../../i18n/index.js";
 import type { Answer } from "../answer.js";
+import { busy } from "../busy.js";
 import { headKey, namesOf, offIn } from "../head-key.js";
 import type { Lab } from "../lab.js";
 import type { LayerParts, Scene, Shell } from "../shell.js";
@@ -69,7 +70,7 @@ export abstract class LabPage implements Lab {
     const number = ++this.newest;
     const signal = this.known?.signal;
     try {
-      const result = await work();
+      const result = await busy(this.results, work());
       if (number !== this.newest) return;
       this.results.replaceChildren(...draw(result));
       setText(this.problem, "");

@@ -8,6 +8,7 @@ import { tokenNode } from "../../elements/token-label.js";
 import type { ViewState } from "../../elements/view-state.js";
 import type { MessageKey } from "../../i18n/index.js";
 import { compose, say, withWords } from "../../i18n/index.js";
+import { busy } from "../busy.js";
 import type { Scene, Shell } from "../shell.js";
 import { on } from "../shell.js";
 import type { Tab } from "../state.js";
@@ -100,7 +101,7 @@ export class DetailPanel {
     if (panel !== undefined) return panel;
     if (this.missing === tab) return null;
     this.panels.set(tab, null);
-    later[tab](this.shell, this.linked).then(
+    busy(byId(`panel-${tab}`), later[tab](this.shell, this.linked)).then(
       (made) => {
         this.panels.set(tab, made);
         this.shell.update({});

@@ -2,6 +2,7 @@
 
 import { byId } from "../../elements/dom.js";
 import { language, say, withWords } from "../../i18n/index.js";
+import { busy } from "../busy.js";
 import type { Scene } from "../shell.js";
 import type { ModelFile } from "../sources/source.js";
 
@@ -41,7 +42,7 @@ export class InspectorPanel {
     const running = new AbortController();
     this.running = running;
     clearTimeout(this.timer);
-    this.timer = window.setTimeout(() => void this.draw(subject, running.signal), PAUSE);
+    this.timer = window.setTimeout(() => void busy(byId("inspector-body"), this.draw(subject, running.signal)), PAUSE);
   }
 
   private async draw({ file, text, layer }: Subject, signal: AbortSignal): Promise<void> {

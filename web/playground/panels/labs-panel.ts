@@ -3,6 +3,7 @@
 import { byId, el, setText } from "../../elements/dom.js";
 import { language, say } from "../../i18n/index.js";
 import type { Answer } from "../answer.js";
+import { busy } from "../busy.js";
 import type { Lab, LabEntry } from "../lab.js";
 import { labs } from "../labs/index.js";
 import { pruneLab } from "../prune/index.js";
@@ -49,8 +50,8 @@ export class LabsPanel {
     const { scene } = this;
     if (!scene || !bench.details.open || bench.details.hidden) return;
     try {
-      bench.lab ??= (await bench.entry.load()).mount(bench.host, this.shell);
-      const layer = await this.layerOf(scene);
+      bench.lab ??= (await busy(bench.host, bench.entry.load())).mount(bench.host, this.shell);
+      const layer = await busy(bench.host, this.layerOf(scene));
       // The page has gone on meanwhile, and has told the laboratory itself.
       if (this.scene !== scene) return;
       const told = [scene.head, scene.pinned?.query, scene.pinned?.key, language(), this.look()].join();

@@ -2,6 +2,7 @@
 
 import { byId } from "../../elements/dom.js";
 import { withWords } from "../../i18n/index.js";
+import { busy } from "../busy.js";
 import { whenSeen } from "../elements.js";
 import type { Scene, Shell } from "../shell.js";
 import { on } from "../shell.js";
@@ -43,7 +44,7 @@ export class Later {
   private readonly missed = (error: unknown) => this.shell.missed(error);
 
   private export(): Promise<ExportPanel> {
-    this.exports ??= withWords(import("./export-panel.js")).then(
+    this.exports ??= busy(byId("export"), withWords(import("./export-panel.js"))).then(
       ({ ExportPanel }) => new ExportPanel(this.shell),
       (error: unknown) => {
         // Tried again at the next click.
@@ -55,7 +56,7 @@ export class Later {
   }
 
   private openPanel(): Promise<OpenPanel> {
-    this.opening ??= withWords(import("./open-panel.js")).then(
+    this.opening ??= busy(byId("open-button"), withWords(import("./open-panel.js"))).then(
       ({ OpenPanel }) => new OpenPanel(this.open, () => this.shell.update({})),
       (error: unknown) => {
         this.opening = null;
@@ -66,7 +67,7 @@ export class Later {
   }
 
   private startLabs(): void {
-    withWords(import("./labs-panel.js")).then(
+    busy(byId("labs"), withWords(import("./labs-panel.js"))).then(
       ({ LabsPanel }) => {
         this.labs = new LabsPanel(this.shell);
         if (this.scene) this.labs.render(this.scene);
