@@ -10,6 +10,7 @@ import {
   maxZoom,
   type Plot,
   panBy,
+  pinch,
   reveal,
   visibleArea,
   zoomAt,
@@ -47,6 +48,15 @@ test("zoomAt() keeps the point of the matrix that is under the pointer", () => {
     assert.deepEqual(cellAt(p, view, x, y), before, `×${factor}`);
   }
   assert.ok(Math.abs(view.zoom - 4 * 1.7 * 2.2) < 1e-9);
+});
+
+test("pinch() takes what was between the fingers to where they are, also out of the whole matrix", () => {
+  const p = plot(100, 100, 4);
+  const view = pinch(p, FIT, 3, { x: 100, y: 200 }, { x: 130, y: 180 });
+  assert.deepEqual(cellAt(p, view, 130.1, 180.1), { query: 50, key: 25 });
+  assert.equal(view.zoom, 3);
+  // Without a change of distance it is a pan.
+  assert.deepEqual(pinch(p, view, 1, { x: 130, y: 180 }, { x: 140, y: 175 }), panBy(p, view, 10, -5));
 });
 
 test("zoomAt() goes no further out than the whole and no further in than a readable cell", () => {

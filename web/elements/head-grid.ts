@@ -178,7 +178,7 @@ export class HeadGrid extends HeadElement {
     this.rowsSeen?.disconnect();
     this.rowsSeen = null;
     if (rows.length <= ROWS_AT_ONCE) return;
-    const around = { rootMargin: "400px", scrollMargin: "400px" };
+    const around = { rootMargin: "200px", scrollMargin: "200px" };
     this.rowsSeen = new IntersectionObserver((entries) => {
       for (const { target, isIntersecting } of entries) target.classList.toggle("far", !isIntersecting);
     }, around);

@@ -122,7 +122,7 @@ export class HeadHeatmap extends HeadElement {
       leave: () => this.lookAt(null),
       click: (x, y, touch) => this.tap(this.cellUnder(x, y), touch),
       pan: (dx, dy) => this.move((plot, now) => viewport.panBy(plot, now, dx, dy)),
-      zoom: (factor, x, y) => this.move((plot, now) => viewport.zoomAt(plot, now, factor, x, y)),
+      zoom: (factor, before, after) => this.move((plot, now) => viewport.pinch(plot, now, factor, before, after)),
     });
     this.cursor.addEventListener("keydown", (event) => this.onKey(event));
     this.cursor.addEventListener("focus", () => this.onFocus());

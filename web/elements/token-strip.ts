@@ -6,7 +6,8 @@
  *     strip.tokens = ["The", " cat", " sat"];
  *     strip.weights = weights; // optional; strip.state = state links it to other elements
  *
- * Point at a token to look at its row, click or press Enter to keep it, Escape lets go. Arrow keys, Home and End move.
+ * Point at a token to look at its row, click or press Enter to keep it, Escape lets go; under a finger a tap looks and a
+ * second one keeps. Arrow keys, Home and End move.
  */
 
 import { type AttentionView, isHidden, type Spot, weightAt } from "./attention-view.js";
@@ -165,17 +166,29 @@ export class TokenStrip extends HeadElement {
     super(STYLE);
     this.base.append(this.#list);
     this.#list.addEventListener("keydown", (event) => this.#onKey(event));
+    let touch = false;
+    this.#list.addEventListener("pointerdown", (event) => {
+      touch = event.pointerType === "touch";
+    });
     this.#list.addEventListener("click", (event) => {
       const token = this.#tokenOf(event);
       if (token === null) return;
       this.#focusOn(token);
-      this.pick(this.#spotOf(token));
+      const spot = this.#spotOf(token);
+      // A finger cannot hover: the first tap looks, the second on the same token picks.
+      if (touch && (this.spot?.query !== spot.query || this.spot.key !== spot.key)) this.preview(spot);
+      else this.pick(spot);
+    });
+    this.#list.addEventListener("focusout", (event) => {
+      if (event.relatedTarget === null || !this.#list.contains(event.relatedTarget as Node)) this.preview(null);
     });
     this.#list.addEventListener("pointerover", (event) => {
-      const token = event.pointerType === "mouse" ? this.#tokenOf(event) : null;
+      const token = event.pointerType === "touch" ? null : this.#tokenOf(event);
       if (token !== null) this.preview(this.#spotOf(token));
     });
-    this.#list.addEventListener("pointerleave", () => this.preview(null));
+    this.#list.addEventListener("pointerleave", (event) => {
+      if (event.pointerType !== "touch") this.preview(null);
+    });
   }
 
   /** Places of special tokens (begin, end, padding …), which get a dashed border. Default none. */

@@ -27,6 +27,12 @@ export interface Area {
   readonly columns: number;
 }
 
+/** Pixels inside the box. */
+export interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
 export const FIT: Viewport = { zoom: 1, row: 0, column: 0 };
 
 /** Zoomed in, a cell is at most this large: four digits and air. */
@@ -65,13 +71,21 @@ export function clampViewport(plot: Plot, { zoom, row, column }: Viewport): View
 
 /** Zooms by a factor around a point of the box, which stays over the same cell. */
 export function zoomAt(plot: Plot, view: Viewport, factor: number, x: number, y: number): Viewport {
-  const before = cellSize(plot, view.zoom);
+  return pinch(plot, view, factor, { x, y }, { x, y });
+}
+
+/**
+ * Two fingers: what was under the middle of them before is under it afterwards, at `factor` times the size. In one step,
+ * because at full view a pan alone goes nowhere, and the zoom after it would be around another place.
+ */
+export function pinch(plot: Plot, view: Viewport, factor: number, before: Point, after: Point): Viewport {
+  const old = cellSize(plot, view.zoom);
   const zoom = Math.min(maxZoom(plot), Math.max(1, view.zoom * factor));
-  const after = cellSize(plot, zoom);
+  const now = cellSize(plot, zoom);
   return clampViewport(plot, {
     zoom,
-    row: view.row + y / before.height - y / after.height,
-    column: view.column + x / before.width - x / after.width,
+    row: view.row + before.y / old.height - after.y / now.height,
+    column: view.column + before.x / old.width - after.x / now.width,
   });
 }
 

@@ -1,12 +1,15 @@
 /** Pointers and wheel on the box of a heatmap, told apart: looking, tapping, dragging, pinching. */
 
+import type { Point } from "../viewport.js";
+
 export interface GestureTarget {
   /** Pixels inside the box. `touch`: there is no pointer that could hover. */
   look(x: number, y: number): void;
   leave(): void;
   click(x: number, y: number, touch: boolean): void;
   pan(dx: number, dy: number): void;
-  zoom(factor: number, x: number, y: number): void;
+  /** Zooms by a factor, and moves what was at `before` to `after`. */
+  zoom(factor: number, before: Point, after: Point): void;
   /** Whether dragging pans: at full view a finger scrolls the page. */
   readonly pannable: boolean;
 }
@@ -14,17 +17,12 @@ export interface GestureTarget {
 /** A pointer that moves no further than this between down and up has clicked. */
 const STILL = 4;
 
-interface Place {
-  readonly x: number;
-  readonly y: number;
-}
-
 export function listenToGestures(box: HTMLElement, target: GestureTarget): void {
-  const down = new Map<number, Place>();
+  const down = new Map<number, Point>();
   let travelled = 0;
   let touch = false;
 
-  const place = (event: MouseEvent): Place => {
+  const place = (event: MouseEvent): Point => {
     const { left, top, width } = box.getBoundingClientRect();
     // A page may be zoomed by CSS: the box counts in its own pixels.
     const zoom = width / box.offsetWidth || 1;
@@ -52,9 +50,9 @@ export function listenToGestures(box: HTMLElement, target: GestureTarget): void 
     const other = [...down].find(([id]) => id !== event.pointerId)?.[1];
     if (other) {
       travelled = Infinity;
-      const apart = (a: Place) => Math.hypot(a.x - other.x, a.y - other.y);
-      target.pan(dx / 2, dy / 2);
-      target.zoom(apart(now) / Math.max(1, apart(before)), (now.x + other.x) / 2, (now.y + other.y) / 2);
+      const apart = (a: Point) => Math.max(1, Math.hypot(a.x - other.x, a.y - other.y));
+      const middle = (a: Point) => ({ x: (a.x + other.x) / 2, y: (a.y + other.y) / 2 });
+      target.zoom(apart(now) / apart(before), middle(before), middle(now));
     } else if (target.pannable) {
       travelled += Math.hypot(dx, dy);
       // A hand is never quite still: what is no drag yet must not move the cell away from under the click.
@@ -83,9 +81,9 @@ export function listenToGestures(box: HTMLElement, target: GestureTarget): void 
       // A pinch on a touchpad comes as a wheel with Ctrl. Without it the page scrolls, as over any other figure.
       if (!event.ctrlKey) return;
       event.preventDefault();
-      const { x, y } = place(event);
+      const at = place(event);
       const pixels = event.deltaMode === WheelEvent.DOM_DELTA_PIXEL ? event.deltaY : event.deltaY * 16;
-      target.zoom(Math.exp(-Math.max(-60, Math.min(60, pixels)) / 100), x, y);
+      target.zoom(Math.exp(-Math.max(-60, Math.min(60, pixels)) / 100), at, at);
     },
     { passive: false },
   );
