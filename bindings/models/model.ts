@@ -140,6 +140,9 @@ export async function openModel(hs: Headscope, source: FileSource, options: Open
   }
 }
 
+const NOTHING = new Float32Array(0);
+const NO_RESULTS = { scoresStage: undefined, out: undefined } as const;
+
 class FileModel implements Model {
   readonly architecture: Model["architecture"];
   readonly config: ModelConfig;
@@ -197,7 +200,10 @@ class FileModel implements Model {
     options?: RunOptions<W, O>,
   ): AsyncIterableIterator<LayerResult<W, O>> {
     this.#weights.checkAlive();
-    return this.#layers(checkRun(this.#plan, tokens, options)) as AsyncIterableIterator<LayerResult<W, O>>;
+    const run = checkRun(this.#plan, tokens, options);
+    // Arrays that do not fit a layer are refused before anything is read.
+    for (let layer = 0; run.out !== undefined && layer < run.layers; ++layer) this.#call(run, layer, "whole", NOTHING);
+    return this.#layers(run) as AsyncIterableIterator<LayerResult<W, O>>;
   }
 
   async loss(tokens: readonly Token[] | ArrayLike<number>, options?: PassOptions): Promise<Loss> {
@@ -241,7 +247,7 @@ class FileModel implements Model {
 
   async #lastHidden(pass: ReturnType<typeof checkPass>): Promise<Float32Array> {
     const layers = this.#plan.blocks.length;
-    const run: CheckedRun = { ...pass, layers, want: [], hidden: true, output: false, scoresStage: undefined };
+    const run: CheckedRun = { ...pass, layers, want: [], hidden: true, output: false, ...NO_RESULTS };
     let hidden: Tensor | undefined;
     for await (const result of this.#layers(run)) hidden = (result as { hidden: Tensor }).hidden;
     return (hidden as Tensor).data;
@@ -269,11 +275,11 @@ class FileModel implements Model {
     }
   }
 
-  #block(run: CheckedRun, layer: number, block: BorrowedBlock, x: Float32Array, hidden: Float32Array | undefined) {
+  #call(run: CheckedRun, layer: number, part: BlockPart, x: Float32Array): Call {
     const { dModel, numHeads, headDim, valueHeadDim, windowLeft, causal } = this.#plan;
     const plan = this.#plan.blocks[layer] as BlockPlan;
     const queries = run.ids.length;
-    const width = block.part === "heads" ? numHeads * valueHeadDim : dModel; // without a projection: the concatenation
+    const width = part === "heads" ? numHeads * valueHeadDim : dModel; // without a projection: the concatenation
     const call = new Call(x);
     call.queries = queries;
     call.newKeys = queries;
@@ -287,7 +293,6 @@ class FileModel implements Model {
     call.outputShape = [queries, width];
     call.outputLength = queries * width;
     call.numerics = run.numerics;
-    call.hidden = hidden;
     readOptions(
       call,
       {
@@ -296,12 +301,21 @@ class FileModel implements Model {
         headMask: run.headMask[layer],
         scoresStage: run.scoresStage,
         window: windowLeft === undefined ? undefined : { left: windowLeft },
+        out: run.out,
       },
       0,
     );
+    return call;
+  }
+
+  #block(run: CheckedRun, layer: number, block: BorrowedBlock, x: Float32Array, hidden: Float32Array | undefined) {
+    const call = this.#call(run, layer, block.part, x);
+    call.hidden = hidden;
     const result = execute(this.#heap, call, block.native, 0, true) as AttentionResult & { hidden?: Tensor };
-    if (wantsTrace(call.wanted)) result.trace = traceOf(this.config, plan, layer, call);
-    if (run.hidden && hidden !== undefined) result.hidden = { data: hidden.slice(), shape: [queries, dModel] };
+    if (wantsTrace(call.wanted))
+      result.trace = traceOf(this.config, this.#plan.blocks[layer] as BlockPlan, layer, call);
+    if (run.hidden && hidden !== undefined)
+      result.hidden = { data: hidden.slice(), shape: [call.queries, this.#plan.dModel] };
     if (!run.output) delete (result as { output?: Tensor }).output;
     return { layer, ...result } as LayerResult;
   }

@@ -1,7 +1,7 @@
 import { checkBoolean, checkInteger, checkLength, checkNames, checkObject, checkWord } from "../check.js";
 import { HeadscopeError, mismatch, wrongType } from "../errors.js";
 import { suggest } from "../suggest.js";
-import type { AttentionResult, Tensor, Want } from "../types.js";
+import type { AttentionResult, ResultBuffers, Tensor, Want } from "../types.js";
 import type { ModelPlan } from "./plan.js";
 import type { Token } from "./token.js";
 
@@ -41,6 +41,12 @@ export interface RunOptions<W extends ModelWant = ModelWant, O extends boolean =
    * Default true.
    */
   output?: O | undefined;
+  /**
+   * Memory of yours for results, as in a layer's `forward`: an array for the output, or an object with an array for any
+   * of the results but `hidden`. Every layer writes to the same arrays, so what one step of the loop gave is gone with
+   * the next: copy what has to stay.
+   */
+  out?: Float32Array | ResultBuffers | undefined;
 }
 
 /**
@@ -68,10 +74,12 @@ export interface CheckedRun extends CheckedPass {
   readonly hidden: boolean;
   readonly output: boolean;
   readonly scoresStage: "scaled" | "capped" | "masked" | undefined;
+  readonly out: Float32Array | ResultBuffers | undefined;
 }
 
 const PASS_NAMES = ["headMask", "numerics", "keepWeights", "signal"] as const;
-const RUN_NAMES = [...PASS_NAMES, "layers", "want", "scoresStage", "output"] as const;
+const RUN_NAMES = [...PASS_NAMES, "layers", "want", "scoresStage", "output", "out"] as const;
+const BUFFERS = "a Float32Array or an object of them such as { weights }";
 const WANTS: readonly ModelWant[] = [
   ...(["weights", "scores", "q", "k", "v", "heads", "concat", "contributions", "trace"] as const),
   "hidden",
@@ -101,7 +109,7 @@ export function checkPass(
 
 export function checkRun(plan: ModelPlan, tokens: unknown, options: unknown): CheckedRun {
   const pass = checkPass(plan, tokens, options, RUN_NAMES);
-  const { layers, want = ["weights"], scoresStage, output = true } = (options ?? {}) as Record<string, unknown>;
+  const { layers, want = ["weights"], scoresStage, output = true, out } = (options ?? {}) as Record<string, unknown>;
   const wanted = checkWant(want);
   const stage =
     scoresStage === undefined ? undefined : checkWord("scoresStage", scoresStage, ["scaled", "capped", "masked"]);
@@ -113,7 +121,18 @@ export function checkRun(plan: ModelPlan, tokens: unknown, options: unknown): Ch
     hidden: wanted.includes("hidden"),
     output: checkBoolean("output", output),
     scoresStage: stage,
+    out: readOut(out, output === true),
   };
+}
+
+/** The arrays by name, as a copy: what is in them is looked at with each layer's sizes. */
+function readOut(out: unknown, output: boolean): CheckedRun["out"] {
+  if (out === undefined) return undefined;
+  const buffers = ArrayBuffer.isView(out) ? out : ({ ...checkObject("out", out, BUFFERS) } as Record<string, unknown>);
+  if (!output && (ArrayBuffer.isView(buffers) || buffers.output !== undefined)) {
+    throw mismatch("config", "out", "no array for the output where `output` is false", "one");
+  }
+  return buffers as CheckedRun["out"];
 }
 
 function checkWant(want: unknown): ModelWant[] {

@@ -19,6 +19,7 @@ export type {
   WorkerKVCache,
   WorkerModel,
   WorkerMultiHeadAttention,
+  WorkerRunOptions,
   WorkerTensorFile,
 } from "./types.js";
 

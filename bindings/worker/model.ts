@@ -13,7 +13,6 @@ import type {
   PassOptions,
   PruneCurve,
   PruneOptions,
-  RunOptions,
   TensorReadOptions,
   Token,
 } from "../models/index.js";
@@ -22,9 +21,10 @@ import { aborted, type Connection, checkSignal } from "./connection.js";
 import { Copier } from "./copy.js";
 import { Handle, split, splitSignal } from "./handle.js";
 import { Lane } from "./lane.js";
+import { refuseOut } from "./layer.js";
 import type { Operation } from "./operations.js";
 import type { Kept } from "./protocol.js";
-import type { WorkerModel } from "./types.js";
+import type { WorkerModel, WorkerRunOptions } from "./types.js";
 
 type ModelSnapshot = Pick<
   WorkerModel,
@@ -71,8 +71,9 @@ export class RemoteModel extends Handle implements WorkerModel {
 
   run<const W extends ModelWant = "weights", const O extends boolean = true>(
     tokens: ModelTokens,
-    options?: RunOptions<W, O>,
+    options?: WorkerRunOptions<W, O>,
   ): AsyncIterableIterator<LayerResult<W, O>> {
+    refuseOut(options);
     const { signal, rest } = splitSignal(options);
     // Copied now, so that what the caller does with them before the first step changes nothing.
     const copier = new Copier();

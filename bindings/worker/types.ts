@@ -93,6 +93,10 @@ export interface WorkerForwardOptions<W extends Want = Want>
   cache?: WorkerKVCache | undefined;
 }
 
+/** As in `headscope/models`, without `out`. */
+export interface WorkerRunOptions<W extends ModelWant = ModelWant, O extends boolean = boolean>
+  extends Omit<RunOptions<W, O>, "out"> {}
+
 /**
  * `headscope` in a worker: the same methods, arguments, results and errors, as promises. Arguments are copied before a
  * method returns, so they may be written to at once; results are transferred.
@@ -178,7 +182,7 @@ export interface WorkerModel
    */
   run<const W extends ModelWant = "weights", const O extends boolean = true>(
     tokens: ModelTokens,
-    options?: RunOptions<W, O>,
+    options?: WorkerRunOptions<W, O>,
   ): AsyncIterableIterator<LayerResult<W, O>>;
   loss(tokens: ModelTokens, options?: PassOptions): Promise<Loss>;
   logits(tokens: ModelTokens, options?: PassOptions): Promise<Tensor>;

@@ -51,6 +51,8 @@ same<Awaited<ReturnType<typeof worker.attention<"scores">>>, AttentionResult<"sc
 void layer.forward(x, { cache: pageCache });
 // @ts-expect-error results have memory of their own
 void layer.forward(x, { out: new Float32Array(4) });
+// @ts-expect-error of layers of models too
+void model.run([1], { out: { weights: new Float32Array(4) } });
 // @ts-expect-error misspelt
 void layer.forward(x, { casual: true });
 // @ts-expect-error read-only

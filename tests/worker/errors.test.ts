@@ -108,6 +108,10 @@ test("what cannot go to a worker is refused by its name", async () => {
     await message(() => layer.forward(x, { out: new Float32Array(32) } as never)),
     /^options\.out: expected none in a worker/,
   );
+  assert.match(
+    await message(() => layer.forward(x, { out: { weights: new Float32Array(1) } } as never)),
+    /^options\.out: expected none in a worker/,
+  );
   const gone = { data: new Float32Array(32), shape: [1, 32] };
   structuredClone(gone.data.buffer, { transfer: [gone.data.buffer] });
   assert.equal(
