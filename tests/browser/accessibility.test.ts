@@ -72,7 +72,7 @@ visit(
     );
     const tops = await page
       .locator("#heads .card")
-      .evaluateAll((cards) => cards.map((card) => (card as HTMLElement).offsetTop));
+      .evaluateAll((cards) => cards.map((card) => card.getBoundingClientRect().top));
     assert.equal(tops.filter((top) => top === tops[0]).length, 4);
     // Touch: a tap pins.
     await page.locator("#matrix .box").tap({ position: { x: 4, y: 60 } });

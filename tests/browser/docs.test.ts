@@ -7,7 +7,7 @@ import type { Browser, Page } from "playwright-core";
 import { pages } from "../../web/docs/pages/content/elements.js";
 import { violations } from "./axe.js";
 import { CSP, launchChromium, type ServedSite, serveSite } from "./launch.js";
-import { until } from "./until.js";
+import { PATIENT, until } from "./until.js";
 
 let browser: Browser;
 let site: ServedSite;
@@ -59,21 +59,27 @@ async function figuresDrawn(page: Page, tags: readonly string[]): Promise<void> 
 }
 
 for (const { tag } of pages) {
-  test(`<${tag}>: both figures are drawn, at 360 pixels too, in both themes, without a complaint`, {
-    timeout: 60_000,
-  }, async () => {
-    for (const [width, colorScheme] of [
-      [1100, "light"],
-      [360, "dark"],
-    ] as const) {
-      const { page, complaints } = await open(tag, { viewport: { width, height: 800 }, colorScheme });
-      await figuresDrawn(page, [tag]);
-      assert.equal(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth), 0, `${width} pixels`);
-      assert.deepEqual(await violations(page), []);
-      assert.deepEqual(complaints, []);
-      await page.close();
-    }
-  });
+  test(
+    `<${tag}>: both figures are drawn, at 360 pixels too, in both themes, without a complaint`,
+    PATIENT,
+    async () => {
+      for (const [width, colorScheme] of [
+        [1100, "light"],
+        [360, "dark"],
+      ] as const) {
+        const { page, complaints } = await open(tag, { viewport: { width, height: 800 }, colorScheme });
+        await figuresDrawn(page, [tag]);
+        assert.equal(
+          await page.evaluate(() => document.documentElement.scrollWidth - innerWidth),
+          0,
+          `${width} pixels`,
+        );
+        assert.deepEqual(await violations(page), []);
+        assert.deepEqual(complaints, []);
+        await page.close();
+      }
+    },
+  );
 }
 
 test("the elements of the overview are linked by one state", async () => {
@@ -155,9 +161,7 @@ test("a link to a name of the API opens the list that holds it; the page and the
   await page.close();
 });
 
-test("after one visit of the playground every page of the documentation opens without a network", {
-  timeout: 60_000,
-}, async () => {
+test("after one visit of the playground every page of the documentation opens without a network", PATIENT, async () => {
   const host = await serveSite(undefined, { csp: CSP, basePath: "/some/where/" });
   const context = await browser.newContext({ locale: "en-US" });
   const page = await context.newPage();

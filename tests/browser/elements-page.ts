@@ -13,6 +13,7 @@ import { build } from "esbuild";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { launchChromium, serveSite } from "./launch.js";
 import { settled, watch } from "./page.js";
+import { PATIENT } from "./until.js";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -76,7 +77,7 @@ export function useElements(): (name: string, options: BrowserContextOptions, bo
     if (folder) rmSync(folder, { recursive: true, force: true });
   });
   return (name, options, body) =>
-    test(name, { timeout: 60_000 }, async (t) => {
+    test(name, PATIENT, async (t) => {
       const site = await serveSite(folder, { csp: "default-src 'self'" });
       const context = await browser.newContext({ viewport: { width: 1180, height: 900 }, ...options });
       try {

@@ -12,7 +12,7 @@ import { expected } from "./heads.js";
 import { CSP, launchChromium, serveSite } from "./launch.js";
 import { bertFiles, ggufFile } from "./model-files.js";
 import { firstPicture, hover, pictured, sentence, settled, text, tokens, typeText, useBrowser, visit } from "./page.js";
-import { until } from "./until.js";
+import { PATIENT, until } from "./until.js";
 
 useBrowser();
 const onElements = useElements();
@@ -75,9 +75,7 @@ before(async () => {
 });
 after(() => browser?.close());
 
-test("H02: without a network, after one visit, every tab, laboratory and export opens", {
-  timeout: 120_000,
-}, async () => {
+test("H02: without a network, after one visit, every tab, laboratory and export opens", PATIENT, async () => {
   const site = await serveSite(undefined, { csp: CSP, basePath: "/some/where/" });
   const context = await browser.newContext({ locale: "en-US" });
   const page = await context.newPage();

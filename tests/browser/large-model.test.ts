@@ -24,7 +24,7 @@ async function openAddress(page: Page, address: string): Promise<void> {
   await page.locator("#open-button").click();
   await page.locator("#open-address").fill(address);
   await page.keyboard.press("Enter");
-  await page.locator("#about", { hasText: "model.gguf" }).waitFor({ timeout: 20_000 });
+  await page.locator("#about", { hasText: "model.gguf" }).waitFor();
   await settled(page);
 }
 

@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { type Browser, chromium as driver } from "playwright-core";
 import { chromium } from "../../tools/lib/browsers.js";
 import { serve } from "../../tools/lib/serve.js";
+import { PATIENCE } from "./until.js";
 
 const projectRoot = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -19,7 +20,7 @@ export const CSP = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'";
 export async function launchChromium(args: readonly string[] = []): Promise<Browser> {
   const executablePath = chromium.find();
   if (executablePath === undefined) throw new Error(`There is no Chromium: ${chromium.howToInstall}.`);
-  return driver.launch({
+  const browser = await driver.launch({
     executablePath,
     headless: true,
     args: [
@@ -35,6 +36,8 @@ export async function launchChromium(args: readonly string[] = []): Promise<Brow
       ...args,
     ],
   });
+  browser.on("context", (context) => context.setDefaultTimeout(PATIENCE));
+  return browser;
 }
 
 export interface ServedSite {

@@ -59,7 +59,7 @@ visit(
     await settled(page);
     assert.equal((await tokens(page)).length, 3);
     await until(page, () => /[1-9]/.test(document.querySelector("#open-bytes")?.textContent ?? ""));
-    await page.locator("#about", { hasText: "gpt2, 3 layers" }).waitFor({ timeout: 60_000 });
+    await page.locator("#about", { hasText: "gpt2, 3 layers" }).waitFor();
     await settled(page);
     assert.equal((await tokens(page)).length, 3);
     assert.equal(await page.locator("#open").isHidden(), true);
@@ -109,7 +109,7 @@ for (const { name, behaviour, says } of [
       const server = await serve(t, new Uint8Array(MODEL.buffer), behaviour);
       const before = await picture(page);
       await ask(page, server.url);
-      await page.locator("#open-problem:not([hidden])").waitFor({ timeout: 60_000 });
+      await page.locator("#open-problem:not([hidden])").waitFor();
       const said = await text(page, "#open-problem");
       assert.match(said, /^This could not be opened: /);
       assert.match(said, says);

@@ -40,7 +40,7 @@ async function choose(page: Page, files: readonly Chosen[]): Promise<void> {
 }
 
 async function opened(page: Page, name: string): Promise<void> {
-  await page.locator("#about", { hasText: name }).waitFor({ timeout: 20_000 });
+  await page.locator("#about", { hasText: name }).waitFor();
   await settled(page);
 }
 

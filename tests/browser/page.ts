@@ -9,7 +9,7 @@ import type { Browser, BrowserContext, BrowserContextOptions, Page, Route } from
 import { toFragment } from "../../web/playground/fragment.js";
 import { initialState } from "../../web/playground/state.js";
 import { CSP, launchChromium, type ServedSite, serveSite } from "./launch.js";
-import { until } from "./until.js";
+import { PATIENT, until } from "./until.js";
 
 export interface Visit {
   readonly page: Page;
@@ -47,7 +47,7 @@ export function visit(
   options: VisitOptions,
   body: (visit: Visit, t: TestContext) => Promise<void>,
 ): void {
-  test(name, { timeout: 120_000 }, async (t) => {
+  test(name, PATIENT, async (t) => {
     const { init, bare, worker, csp = CSP, ...contextOptions } = options;
     const { fragment = builtHeads(options.locale) } = options;
     const site = await serveSite(undefined, { csp, basePath: "/some/where/" });
@@ -100,7 +100,7 @@ export function watch(page: Page, site: ServedSite): string[] {
 }
 
 export async function firstPicture(page: Page): Promise<void> {
-  await page.locator("#views:not([hidden])").waitFor({ timeout: 20_000 });
+  await page.locator("#views:not([hidden])").waitFor();
   await settled(page);
 }
 
@@ -119,6 +119,15 @@ export async function drawn(page: Page): Promise<void> {
   await page.evaluate(
     () => new Promise<void>((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)))),
   );
+}
+
+/** After the state has been written into the address, which the page does a moment after the last change. */
+export async function addressed(page: Page): Promise<void> {
+  await settled(page);
+  // A timer of the page comes after those it has set before, however slow the machine is; this test's own may not.
+  await page.evaluate(() => new Promise((done) => setTimeout(done, 300)));
+  // The texts that are long are packed first, by a stream.
+  await drawn(page);
 }
 
 export async function typeText(page: Page, text: string): Promise<void> {

@@ -2,7 +2,19 @@ import assert from "node:assert/strict";
 import { formatWeight } from "../../web/elements/format.js";
 import { ramp, rampIndex } from "../../web/elements/ramp.js";
 import { expected } from "./heads.js";
-import { cellAt, firstPicture, hover, sentence, settled, text, tokens, typeText, useBrowser, visit } from "./page.js";
+import {
+  addressed,
+  cellAt,
+  firstPicture,
+  hover,
+  sentence,
+  settled,
+  text,
+  tokens,
+  typeText,
+  useBrowser,
+  visit,
+} from "./page.js";
 
 useBrowser();
 
@@ -307,7 +319,7 @@ visit("a link opens the same view", {}, async ({ page, context, site }) => {
   await page.mouse.click(x, y);
   await page.mouse.move(5, 5);
   await page.locator("#language").click();
-  await page.waitForTimeout(400); // the address is written a moment later
+  await addressed(page);
   const look = async (shown: typeof page) => ({
     url: shown.url(),
     tokens: await tokens(shown),

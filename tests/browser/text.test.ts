@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { unpackFragment } from "../../web/playground/fragment.js";
-import { settled, text, tokens, typeText, useBrowser, visit } from "./page.js";
+import { addressed, settled, text, tokens, typeText, useBrowser, visit } from "./page.js";
+import { until } from "./until.js";
 
 useBrowser();
 
@@ -22,7 +23,7 @@ visit("markup typed as text stays text everywhere", {}, async ({ page }) => {
   await settled(page);
   assert.equal(await text(page, "#sentence .token"), "img");
   await page.locator("#language").click();
-  await page.waitForTimeout(400);
+  await addressed(page);
   await page.reload();
   await page.locator("#views:not([hidden])").waitFor();
   assert.equal(await elements(), 0);
@@ -159,7 +160,7 @@ visit("a longer text is cut with a sentence that says where, and the field keeps
     "Only the first 512 tokens are computed. The rest, from character 2,560 of 100,003, is left out.",
   );
   assert.equal(await page.locator("#text").inputValue(), words);
-  await page.waitForTimeout(400);
+  await until(page, () => location.hash.startsWith("#z="));
   assert.ok(page.url().length < 400, "a link carries what is shown, packed");
   const fragment = (await unpackFragment(new URL(page.url()).hash)) ?? "";
   assert.equal(new URLSearchParams(fragment).get("t")?.length, 2559);

@@ -12,6 +12,7 @@ import { DEFAULT_SOURCE } from "../../web/playground/sources/index.js";
 import { tokenizeFor } from "../../web/playground/sources/model-tokens.js";
 import { violations } from "./axe.js";
 import {
+  addressed,
   cellAt,
   firstPicture,
   hover,
@@ -57,7 +58,7 @@ async function run(typed: string, off: readonly { layer: number; head: number }[
 }
 
 async function modelShown(page: Page): Promise<void> {
-  await page.locator("fieldset#layers:not([hidden])").waitFor({ timeout: 20_000 });
+  await page.locator("fieldset#layers:not([hidden])").waitFor();
   await settled(page);
 }
 
@@ -223,7 +224,7 @@ visit("a link opens the same layer, heads off and cell", { fragment: link() }, a
   await page.mouse.click(x, y);
   await page.mouse.move(5, 5);
   await page.locator("#change:not([hidden])", { hasText: "nats" }).waitFor();
-  await page.waitForTimeout(400);
+  await addressed(page);
   const look = async (shown: Page) => ({
     url: shown.url(),
     sentence: await sentence(shown),

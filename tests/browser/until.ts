@@ -1,3 +1,10 @@
+/**
+ * How long one thing may take, and a whole test, before it is given up. Nothing here is about speed: a machine that
+ * builds, computes and shows at the same time may be slower by an order of magnitude, and only a hang shall fail.
+ */
+export const PATIENCE = 90_000;
+export const PATIENT = { timeout: 5 * PATIENCE };
+
 /** A page of Playwright's or of Puppeteer's. */
 interface Asked {
   evaluate(question: string | ((argument: never) => unknown), argument: never): Promise<unknown>;
@@ -14,21 +21,21 @@ export async function until<Argument>(
   condition: string | ((argument: Argument) => unknown),
   argument?: Argument,
 ): Promise<void> {
-  const end = performance.now() + 30_000;
+  const end = performance.now() + PATIENCE;
   for (;;) {
     const question = typeof condition === "string" ? `Boolean(${condition})` : condition;
     const holds = await page.evaluate(question, argument as never);
     if (holds) return;
-    if (performance.now() > end) throw new Error(`after 30 s this still does not hold: ${condition}`);
+    if (performance.now() > end) throw new Error(`this still does not hold after ${PATIENCE / 1000} s: ${condition}`);
     await new Promise((done) => setTimeout(done, 20));
   }
 }
 
 /** The same for what is known here, such as what a server was asked. */
 export async function eventually(holds: () => boolean): Promise<void> {
-  const end = performance.now() + 30_000;
+  const end = performance.now() + PATIENCE;
   while (!holds()) {
-    if (performance.now() > end) throw new Error(`after 30 s this still does not hold: ${holds}`);
+    if (performance.now() > end) throw new Error(`this still does not hold after ${PATIENCE / 1000} s: ${holds}`);
     await new Promise((done) => setTimeout(done, 20));
   }
 }

@@ -8,7 +8,7 @@ import { builtHeads } from "../../web/playground/sources/built-heads.js";
 import { groupTokens } from "../../web/playground/view/groups.js";
 import { mapsOf, mergeMaps, withoutRows } from "../../web/playground/view/maps.js";
 import { expected } from "./heads.js";
-import { drawn, firstPicture, settled, text, tokens, typeText, useBrowser, visit } from "./page.js";
+import { addressed, drawn, firstPicture, settled, text, tokens, typeText, useBrowser, visit } from "./page.js";
 import { until } from "./until.js";
 
 useBrowser();
@@ -128,7 +128,7 @@ visit("every scale has its own legend, and links keep it", {}, async ({ page }) 
   await page.locator("#scale").selectOption("uniform");
   await settled(page);
   assert.deepEqual(await marks(), ["0", "1/n", "1"]);
-  await page.waitForTimeout(400);
+  await addressed(page);
   assert.match(page.url(), /&d=uniform/);
 });
 
@@ -142,8 +142,7 @@ visit("lines: heads looked at beside the enlarged one, filters, and all of it in
   await settled(page);
   assert.equal(await page.locator("#heads .card[aria-selected=true]").count(), 2);
   await page.locator("#lines select").first().selectOption("2");
-  await settled(page);
-  await page.waitForTimeout(400);
+  await addressed(page);
   assert.match(page.url(), /&v=lines/);
   assert.match(page.url(), /&g=4&n=2/);
   const sent = await text(page, "#lines .sentence");
@@ -207,7 +206,7 @@ visit("the table sorts by a column and says so; the CSV has every weight", {}, a
 visit("a long text travels packed in the link, and comes back whole", {}, async ({ page, context }) => {
   const long = "It was the best of times, it was the worst of times, 小明\n".repeat(12);
   await typeText(page, long);
-  await page.waitForTimeout(400);
+  await until(page, () => location.hash.startsWith("#z="));
   const url = page.url();
   assert.match(url, /#z=[\w-]+&/);
   assert.equal(new URLSearchParams((await unpackFragment(new URL(url).hash)) ?? "").get("t"), long);

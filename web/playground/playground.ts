@@ -5,6 +5,7 @@ import { byId, setAttributes, setText } from "../elements/dom.js";
 import { language, loadLanguage, preferredLanguage, say } from "../i18n/index.js";
 import { Address } from "./address.js";
 import type { Answer } from "./answer.js";
+import { busy } from "./busy.js";
 import type { HeadWords } from "./describe-heads.js";
 import { describeHeads } from "./describe-heads.js";
 import { defineFirst } from "./elements.js";
@@ -205,7 +206,7 @@ export class Playground implements Shell {
 
   /** Without the messages of a language the page stays in the one it has. */
   private speak(): Promise<void> {
-    return loadLanguage(this.state.language).then(
+    return busy(byId("language"), loadLanguage(this.state.language)).then(
       () => this.schedule(true),
       () => {},
     );

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Browser, ElementHandle, Page } from "puppeteer-core";
 import { CSP, type ServedSite, serveSite } from "../launch.js";
-import { until } from "../until.js";
+import { PATIENCE, PATIENT, until } from "../until.js";
 import { launchFirefox } from "./launch.js";
 
 export interface Visit {
@@ -25,11 +25,12 @@ export function useFirefox(): void {
 
 /** `path` is what follows the site's address: `#s=built`, `head-grid.html`. */
 export function visit(name: string, path: string, body: (visit: Visit) => Promise<void>): void {
-  test(name, { timeout: 120_000 }, async () => {
+  test(name, PATIENT, async () => {
     const site = await serveSite(undefined, { csp: CSP, basePath: "/some/where/" });
     const context = await browser.createBrowserContext();
     try {
       const page = await context.newPage();
+      page.setDefaultTimeout(PATIENCE);
       await page.setViewport({ width: 1280, height: 1000 });
       const complaints = watch(page, site);
       await page.goto(`${site.url}${path}`);
