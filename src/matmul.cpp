@@ -84,6 +84,51 @@ constexpr std::array<Tiles, sizeof...(kRows)> every_height(std::index_sequence<k
 }
 constexpr auto kTiles = every_height(std::make_index_sequence<kTileRows - 1>());
 
+// A tile of two rows by pairs of whole panels: by one, its four sums would not hide the latency of fused multiply-adds.
+// (Three rows by two panels need more registers than there are.) What columns are left is the caller's to see to.
+void two_rows_by_two_panels(const Product& p, size_t columns, const float* a, float* c) {
+  constexpr size_t kRows = 2;
+  constexpr size_t kSums = 2 * kPanel / kLanes;
+  const float* b = p.panels;
+  for (size_t n = 0; n < columns; n += 2 * kPanel, b += 2 * p.panel_stride) {
+    Vec sums[kRows][kSums];
+    for (size_t r = 0; r < kRows; ++r) {
+      for (size_t i = 0; i < kSums; ++i) {
+        const float* from = p.start == Start::bias ? p.bias + n : c + r * p.c_stride + n;
+        sums[r][i] = p.start == Start::zero ? splat(0.0F) : load(from + i * kLanes);
+      }
+    }
+    const float* a_k = a;
+    const float* b_k = b;
+    const float* const end = b + p.depth * kPanel;
+    for (; b_k != end; b_k += kPanel, a_k += kRows) {
+      const float* const second = b_k + p.panel_stride;
+      const Vec b_kn[kSums] = {load(b_k), load(b_k + kLanes), load(second), load(second + kLanes)};
+      for (size_t r = 0; r < kRows; ++r) {
+        const Vec a_rk = splat(a_k[r]);
+        for (size_t i = 0; i < kSums; ++i) sums[r][i] = subtract_product(a_rk, b_kn[i], sums[r][i]);
+      }
+    }
+    for (size_t r = 0; r < kRows; ++r) {
+      for (size_t i = 0; i < kSums; ++i) store(c + r * p.c_stride + n + i * kLanes, sums[r][i]);
+    }
+  }
+}
+
+// One tile that is not of full height.
+void multiply_rest(const Product& product, size_t rows, const float* a, float* c) {
+  Product p = product;
+  if (rows == 2) {
+    const size_t paired = p.columns / (2 * kPanel) * (2 * kPanel);
+    two_rows_by_two_panels(p, paired, a, c);
+    p.columns -= paired;
+    p.panels += paired / kPanel * p.panel_stride;
+    p.bias += paired;
+    c += paired;
+  }
+  kTiles[rows - 2](p, 1, a, c);
+}
+
 // Panels that a single row is multiplied by at a time: eight sums, enough to hide the latency of the additions.
 constexpr size_t kRowPanels = 4;
 
@@ -251,13 +296,14 @@ void pack_tiles(size_t rows, size_t depth, const float* a, size_t a_stride, floa
 void multiply_tiles(const Product& product, size_t rows, const float* a, float* c) {
   if (rows == 0) return;
   if (rows == 1) return multiply_row(product, a, c);
-  // As evenly as for_each_tile deals them: first the higher tiles, then the others.
-  const size_t tiles = tile_count(rows);
-  const size_t height = rows / tiles;
-  const size_t higher = rows % tiles;
-  if (higher > 0) kTiles[height - 1](product, higher, a, c);
-  const size_t done = higher * (height + 1);
-  kTiles[height - 2](product, tiles - higher, a + done * product.depth, c + done * product.c_stride);
+  // As for_each_tile deals them: all tiles of full height, then the others.
+  const size_t full = rows / kTileRows - (rows > kTileRows && rows % kTileRows == 1 ? 1 : 0);
+  if (full > 0) kTiles[kTileRows - 2](product, full, a, c);
+  for (size_t first = full * kTileRows; first < rows;) {
+    const size_t count = next_tile(rows - first);
+    multiply_rest(product, count, a + first * product.depth, c + first * product.c_stride);
+    first += count;
+  }
 }
 
 void multiply_row(const Product& p, const float* a, float* c) {
@@ -276,13 +322,13 @@ void multiply(const Product& product, size_t rows, const float* a, size_t a_stri
   for (size_t group = 0; group < rows; group += kRowGroup) {
     const size_t group_rows = std::min(kRowGroup, rows - group);
     pack_tiles(group_rows, product.depth, a + group * a_stride, a_stride, scratch);
-    // One panel a call: a short call soon gives the engine the chance to change to its fast tier.
-    Product panel = product;
-    for (size_t n = 0; n < product.columns; n += kPanel) {
-      panel.columns = std::min(kPanel, product.columns - n);
-      multiply_tiles(panel, group_rows, scratch, c + group * product.c_stride + n);
-      panel.panels += product.panel_stride;
-      panel.bias += kPanel;
+    // Two panels a call: a short call soon gives the engine the chance to change to its fast tier.
+    Product panels = product;
+    for (size_t n = 0; n < product.columns; n += 2 * kPanel) {
+      panels.columns = std::min(2 * kPanel, product.columns - n);
+      multiply_tiles(panels, group_rows, scratch, c + group * product.c_stride + n);
+      panels.panels += 2 * product.panel_stride;
+      panels.bias += 2 * kPanel;
     }
   }
 }

@@ -88,18 +88,17 @@ uint64_t multiply_scratch(uint64_t rows, uint64_t depth);
 /// C [rows, N] = start + A [rows, K] · packed B, rows of A a_stride floats apart.
 void multiply(const Product& product, size_t rows, const float* a, size_t a_stride, float* c, float* scratch);
 
-constexpr size_t tile_count(size_t rows) { return (rows + kTileRows - 1) / kTileRows; }
+/// Rows of the next tile where `rows` are left: full tiles first, which are the fastest, and no row alone behind them.
+constexpr size_t next_tile(size_t rows) {
+  if (rows == kTileRows + 1) return kTileRows - 1;
+  return rows < kTileRows ? rows : kTileRows;
+}
 
-/// Rows are dealt to tiles as evenly as they can be: 8 rows are 4 + 4, not 6 + 2. Calls visit(first, count).
+/// Calls visit(first, count) for each tile. Tiles in a row, taken alone, are dealt in the same way.
 template <class Visit>
 void for_each_tile(size_t rows, const Visit& visit) {
-  const size_t tiles = tile_count(rows);
-  if (tiles == 0) return;
-  const size_t base = rows / tiles;
-  const size_t larger = rows % tiles;
-  size_t first = 0;
-  for (size_t tile = 0; tile < tiles; ++tile) {
-    const size_t count = base + (tile < larger ? 1 : 0);
+  for (size_t first = 0; first < rows;) {
+    const size_t count = next_tile(rows - first);
     visit(first, count);
     first += count;
   }

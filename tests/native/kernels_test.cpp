@@ -196,6 +196,52 @@ void packed_rows_lie_side_by_side() {
   }
 }
 
+void tiles_in_a_row_are_dealt_as_they_are_among_others() {
+  for (size_t rows = 0; rows <= 8 * kTileRows + 1; ++rows) {
+    std::vector<size_t> tiles;
+    size_t next = 0;
+    for_each_tile(rows, [&](size_t first, size_t count) {
+      CHECK(first == next && count >= 1 && count <= kTileRows && (count > 1 || rows == 1));
+      next += count;
+      tiles.push_back(count);
+    });
+    CHECK(next == rows && tiles.size() == (rows + kTileRows - 1) / kTileRows);
+    for (size_t begin = 0; begin < tiles.size(); ++begin) {
+      size_t run = 0;
+      for (size_t end = begin; end < tiles.size(); ++end) {
+        run += tiles[end];
+        size_t tile = begin;
+        for_each_tile(run, [&](size_t /*first*/, size_t count) { CHECK(count == tiles[tile++]); });
+        CHECK(tile == end + 1);
+      }
+    }
+  }
+}
+
+void a_row_alone_equals_a_row_of_any_tiles() {
+  check::Random random(8);
+  constexpr size_t kDepth = 13;
+  for (size_t rows = 2; rows <= 2 * kTileRows + 3; ++rows) {
+    for (const size_t columns : {1UL, 7UL, 8UL, 15UL, 16UL, 17UL, 31UL, 32UL, 40UL, 53UL}) {
+      const std::vector<float> a = random.values(rows * kDepth);
+      const std::vector<float> b = random.values(kDepth * columns);
+      const std::vector<float> bias = random.values(padded_columns(columns));
+      std::vector<float> packed(packed_floats(kDepth, columns));
+      pack_in_out(b.data(), columns, kDepth, columns, packed.data());
+      const Product product{kDepth, columns, packed.data(), kDepth * kPanel, Start::bias, bias.data(), columns};
+      check::Guarded together(rows * columns);
+      std::vector<float> scratch(static_cast<size_t>(multiply_scratch(rows, kDepth)));
+      multiply(product, rows, a.data(), kDepth, together.data(), scratch.data());
+      CHECK(together.intact());
+      for (size_t r = 0; r < rows; ++r) {
+        check::Guarded alone(columns);
+        multiply_row(product, a.data() + r * kDepth, alone.data());
+        CHECK(alone.intact() && std::equal(alone.data(), alone.data() + columns, together.data() + r * columns));
+      }
+    }
+  }
+}
+
 void a_row_alone_equals_a_row_of_a_tile() {
   check::Random random(7);
   constexpr size_t kDepth = 19;
@@ -329,6 +375,8 @@ int main() {
   rows_do_not_depend_on_their_neighbours();
   short_rows_end_where_they_end();
   packed_rows_lie_side_by_side();
+  tiles_in_a_row_are_dealt_as_they_are_among_others();
+  a_row_alone_equals_a_row_of_any_tiles();
   a_row_alone_equals_a_row_of_a_tile();
   appending_equals_packing_at_once();
   rotary_matches_reference();
