@@ -4,7 +4,8 @@
 //                past N are 0. A head or a block of rows of B is a pointer into it and the same panel stride.
 //   Packed A     −A as [tiles][K][rows of the tile]: a step over k reads the tile's rows side by side. Without fused
 //                multiply-adds this is 8–15 % faster than reading rows where they lie.
-//   Row tile     1 … kTileRows rows of A by one panel, all sums in registers (6×8 or 4×8: 12 or 8 accumulators).
+//   Row tile     1 … kTileRows rows of A by one panel, all sums in registers (6×8 or 4×8: 12 or 8 accumulators);
+//                two rows by two panels, one row by four.
 //   Order        panel outside, row tile inside: a panel (K · 32 bytes) stays in the first-level cache.
 //
 // Every tile adds its products in the order k = 0, 1, …, on top of what it starts from, whatever its number of
