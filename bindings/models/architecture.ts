@@ -8,8 +8,11 @@ import type { ModelFile } from "./model-tensors.js";
 import type { ModelPlan } from "./plan.js";
 import { Settings } from "./settings.js";
 
+/** A bundler may fetch a family's code when a file of its kind is opened. */
+type Family = (file: ModelFile, settings: Settings, kind: string) => ModelPlan | Promise<ModelPlan>;
+
 /** Names of architectures, as GGUF's `general.architecture` and config.json's `model_type` have them. */
-const FAMILIES: Readonly<Record<string, (file: ModelFile, settings: Settings, kind: string) => ModelPlan>> = {
+const FAMILIES: Readonly<Record<string, Family>> = {
   gpt2,
   bert,
   llama,
@@ -18,7 +21,7 @@ const FAMILIES: Readonly<Record<string, (file: ModelFile, settings: Settings, ki
 };
 
 /** Finds out what a file holds and where. Looks at its header only. */
-export function planModel(file: ModelFile, config: Properties | undefined): ModelPlan {
+export async function planModel(file: ModelFile, config: Properties | undefined): Promise<ModelPlan> {
   const kind = file.format === "gguf" ? kindOfGguf(file) : kindOfSafetensors(file, config);
   const family = Object.hasOwn(FAMILIES, kind) ? FAMILIES[kind] : undefined;
   if (family === undefined) {

@@ -2,8 +2,7 @@ import { checkAttached, typedArrayName } from "../check.js";
 import { wrongType } from "../errors.js";
 import { throwIfAborted, untilAborted } from "./abort.js";
 import { fileError } from "./file-error.js";
-import { withRangeCache } from "./range-cache.js";
-import { UrlSource } from "./url-source.js";
+import { openRemote } from "./remote-source.js";
 
 /** What the readers can be given. A string is an address. */
 export type FileSource = Blob | URL | string | ArrayBuffer | ArrayBufferView;
@@ -128,8 +127,7 @@ export async function openSource(source: FileSource, options: SourceOptions = {}
   const given: unknown = source;
   const kind = Object.prototype.toString.call(given);
   if (typeof given === "string" || kind === "[object URL]") {
-    const url = new UrlSource(toAddress(String(given)), onBytes);
-    return cache === "off" ? url : withRangeCache(url, cache === "reload", onBytes);
+    return openRemote(toAddress(String(given)), { onBytes, cache });
   }
   if (typeof given !== "object" || given === null) throw wrongType("source", EXPECTED, given);
   if (ArrayBuffer.isView(given)) {

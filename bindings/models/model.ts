@@ -132,7 +132,7 @@ export async function openModel(hs: Headscope, source: FileSource, options: Open
   checkNames("options", open as Record<string, unknown>, ["format", "signal", "onProgress", "cache"]);
   const file = await openFile(decoderOf(hs), source, open);
   try {
-    const plan = planModel(file, settings);
+    const plan = await planModel(file, settings);
     return new FileModel(heap, file, plan, readTokenizer(file, tokenizer));
   } catch (error) {
     file.dispose();

@@ -1,25 +1,13 @@
-// What the worker does for the page: one entry for each method that crosses.
+// What the worker does for the page: one entry for each method that crosses. Here what layers need; models and measures
+// have files of their own, so that a page can fetch them when it first asks for one of theirs (parts.ts).
 import { mismatch } from "../errors.js";
 import * as simd from "../generated/simd-bytes.js";
-import { inspectPrompt } from "../inspect/index.js";
 import { start } from "../load.js";
-import {
-  ablateHeads,
-  gqaCurve,
-  gqaCurveOfModel,
-  headImportance,
-  headStats,
-  loneHeads,
-  type Model,
-  openModel,
-  openTensors,
-  pruneCurve,
-  type TensorFile,
-} from "../models/index.js";
-import { stats } from "../stats.js";
 import type { Headscope, KVCache, MultiHeadAttention } from "../types.js";
 import { unpack } from "../unpack.js";
 import { VERSION } from "../version.js";
+import type { MEASURES } from "./measure-operations.js";
+import type { MODELS } from "./model-operations.js";
 import type { Kept, StartOptions } from "./protocol.js";
 
 /** One call, with what stands for the things that do not cross. */
@@ -47,28 +35,25 @@ export interface Answer {
   readonly fresh?: boolean;
 }
 
-const fresh = (value: unknown): Answer => ({ value, fresh: true });
+export const fresh = (value: unknown): Answer => ({ value, fresh: true });
 
 /** Options as the API takes them: with the signal of this side. What is no object is for the API to refuse. */
-function options(work: Work, given: unknown, extra?: object): never {
+export function options(work: Work, given: unknown, extra?: object): never {
   if (given !== undefined && (typeof given !== "object" || given === null)) return given as never;
   return { ...given, signal: work.signal, ...extra } as never;
 }
 
 /** The same with progress. */
-function reporting(work: Work, given: unknown): never {
+export function reporting(work: Work, given: unknown): never {
   return options(work, given, work.onProgress && { onProgress: work.onProgress });
 }
 
 const asLayer = (work: Work) => work.target as MultiHeadAttention;
 const asCache = (work: Work) => work.target as KVCache;
-const asModel = (work: Work) => work.target as Model;
-const asFile = (work: Work) => work.target as TensorFile;
 
-type Run = AsyncIterableIterator<unknown>;
-type Operations = Readonly<Record<string, (work: Work) => Answer | Promise<Answer>>>;
+export type Operations = Readonly<Record<string, (work: Work) => Answer | Promise<Answer>>>;
 
-export const OPERATIONS = {
+export const LAYERS = {
   async start(work) {
     const { version, variant, module, relaxed } = work.args[0] as StartOptions;
     if (version !== VERSION) {
@@ -90,9 +75,6 @@ export const OPERATIONS = {
     return { value: work.keep(layer, { config: layer.config, parameterCount: layer.parameterCount }) };
   },
   memory: ({ hs }) => ({ value: hs.memory() }),
-  "stats.heads": ({ args: [weights, tokenIds] }) => ({ value: stats.heads(weights, tokenIds) }),
-  "stats.similarity": ({ args: [weights] }) => fresh(stats.similarity(weights)),
-  gqaCurve: ({ hs, args: [config, weights, x, given] }) => ({ value: gqaCurve(hs, config, weights, x, given) }),
 
   "layer.forward"(work) {
     const [query, given] = work.args;
@@ -111,69 +93,9 @@ export const OPERATIONS = {
     (work.target as { dispose(): void }).dispose();
     return { value: undefined };
   },
-
-  async openModel(work) {
-    const model = await openModel(work.hs, work.args[0], reporting(work, work.args[1]));
-    const { architecture, config, format, name, metadata, tensors, bytesRead } = model;
-    return { value: work.keep(model, { architecture, config, format, name, metadata, tensors, bytesRead }) };
-  },
-  async openTensors(work) {
-    const file = await openTensors(work.hs, work.args[0], reporting(work, work.args[1]));
-    const { format, name, size, version, metadata, metadataTypes, tensors, dataOffset, bytesRead } = file;
-    const snapshot = { format, name, size, version, metadata, metadataTypes, tensors, dataOffset, bytesRead };
-    return { value: work.keep(file, snapshot) };
-  },
-  /** Of models too. */
-  "file.read": async (work) => fresh(await asFile(work).read(work.args[0], options(work, work.args[1]))),
-
-  "model.tokenize": (work) => ({ value: asModel(work).tokenize(work.args[0], work.args[1]) }),
-  /** Makes the iterator; its own signal lives as long as it does, see `run.next`. */
-  "model.run"(work) {
-    const [tokens, given] = work.args;
-    const stop = new AbortController();
-    const steps = asModel(work).run(tokens, { ...given, signal: stop.signal });
-    return { value: work.keep({ steps, stop, owner: work.id }, undefined) };
-  },
-  async "run.next"(work) {
-    const { steps, stop } = work.target as { steps: Run; stop: AbortController };
-    work.signal.addEventListener("abort", () => stop.abort(), { once: true });
-    let ended = true;
-    try {
-      const step = await steps.next();
-      ended = step.done === true;
-      return fresh(step);
-    } finally {
-      if (ended) work.drop();
-    }
-  },
-  "model.loss": async (work) => fresh(await asModel(work).loss(work.args[0], options(work, work.args[1]))),
-  "model.logits": async (work) => fresh(await asModel(work).logits(work.args[0], options(work, work.args[1]))),
-  async "model.ablateHeads"(work) {
-    const [tokens, heads, given] = work.args;
-    return fresh(await ablateHeads(asModel(work), tokens, heads, reporting(work, given)));
-  },
-  async "model.headStats"(work) {
-    return { value: await headStats(asModel(work), work.args[0], reporting(work, work.args[1])) };
-  },
-  async "model.headImportance"(work) {
-    return { value: await headImportance(asModel(work), work.args[0], reporting(work, work.args[1])) };
-  },
-  async "model.pruneCurve"(work) {
-    return { value: await pruneCurve(asModel(work), work.args[0], reporting(work, work.args[1])) };
-  },
-  async "model.loneHeads"(work) {
-    return { value: await loneHeads(asModel(work), work.args[0], reporting(work, work.args[1])) };
-  },
-  async "model.gqaCurve"(work) {
-    return { value: await gqaCurveOfModel(work.hs, asModel(work), work.args[0], options(work, work.args[1])) };
-  },
-  // Cloned, not transferred: parts of a report may be the inspector's own tables.
-  async "model.inspectPrompt"(work) {
-    return { value: await inspectPrompt(asModel(work), work.args[0], options(work, work.args[1])) };
-  },
 } satisfies Operations;
 
-export type Operation = keyof typeof OPERATIONS;
+export type Operation = keyof typeof LAYERS | keyof typeof MODELS | keyof typeof MEASURES;
 
 /** What changes about kept objects, and is told with every answer that concerns them. */
 export function stateOf(object: unknown): Readonly<Record<string, unknown>> | undefined {

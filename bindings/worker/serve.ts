@@ -1,24 +1,31 @@
 import type { Headscope, KVCache } from "../types.js";
 import { buffersOf } from "./copy.js";
-import { type Answer, OPERATIONS, stateOf, type Work } from "./operations.js";
+import { type Answer, type Operation, type Operations, stateOf, type Work } from "./operations.js";
 import type { CallMessage, FromWorker, Kept, States, ToWorker } from "./protocol.js";
 import { packError } from "./wire-error.js";
 
+type Run = Operations[string];
+
+/** Where an operation is. A promise only where its code has to be fetched first. */
+export type Find = (operation: Operation) => Run | Promise<Run>;
+
 /** Answers the calls that come over a port, with an instance of its own. */
-export function serve(port: MessagePort): void {
-  const server = new Server(port);
+export function serve(port: MessagePort, find: Find): void {
+  const server = new Server(port, find);
   port.onmessage = ({ data }: { data: ToWorker }) => server.receive(data);
 }
 
 class Server {
   readonly #port: MessagePort;
+  readonly #find: Find;
   readonly #objects = new Map<number, object>();
   readonly #running = new Map<number, AbortController>();
   #hs: Headscope | undefined;
   #last = 0;
 
-  constructor(port: MessagePort) {
+  constructor(port: MessagePort, find: Find) {
     this.#port = port;
+    this.#find = find;
   }
 
   receive(message: ToWorker): void {
@@ -58,7 +65,10 @@ class Server {
     const { owner = target } = (work.target ?? {}) as { owner?: number };
     const told = [owner, ...(cache === undefined ? [] : [cache])];
     try {
-      const { value, fresh = false }: Answer = await OPERATIONS[operation](work);
+      const found = this.#find(operation);
+      // What is there runs in this turn: no later message may overtake it.
+      const run = found instanceof Promise ? await found : found;
+      const { value, fresh = false }: Answer = await run(work);
       this.#post({ id, states: this.#states(told), value }, fresh ? [...buffersOf(value)] : []);
     } catch (error) {
       this.#post({ id, states: this.#states(told), error: packError(error) });
