@@ -3,6 +3,7 @@ import { defineConfig } from "vite";
 import { docs } from "./docs/pages/plugin.js";
 import { firstPicture } from "./offline/first-picture.js";
 import { offline } from "./offline/plugin.js";
+import { later } from "./worker-parts.js";
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
 
@@ -25,6 +26,8 @@ export default defineConfig({
       { find: /^headscope\/inline$/, replacement: path("../dist/index.js") },
       // One file without imports, which stays as it is and gets an address.
       { find: /^headscope\/worker-script/, replacement: path("../dist/worker-script.js") },
+      // The same in parts, of which a visit fetches what it needs: cut here, where the page is, and so from the sources.
+      { find: /^headscope\/worker-parts/, replacement: path("../bindings/worker/parts.ts") },
     ],
   },
   build: {
@@ -36,6 +39,25 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: false,
     reportCompressedSize: false,
+  },
+  worker: {
+    format: "es",
+    plugins: () => [
+      // Everything else is needed for the model that comes with the page.
+      later({
+        [path("../bindings/models/remote-source.ts")]: ["openRemote"],
+        [path("../bindings/models/safetensors.ts")]: ["readSafetensors"],
+        [path("../bindings/models/bert.ts")]: ["bert"],
+        [path("../bindings/models/llama.ts")]: ["llama"],
+      }),
+    ],
+    rollupOptions: {
+      output: {
+        entryFileNames: "assets/worker-[name]-[hash].js",
+        chunkFileNames: "assets/worker-[name]-[hash].js",
+        experimentalMinChunkSize: 1000,
+      },
+    },
   },
   server: { host: "127.0.0.1" },
   preview: { host: "127.0.0.1" },

@@ -61,7 +61,7 @@ export function visit(
       const page = await context.newPage();
       const complaints = watch(page, site);
       if (init) await page.addInitScript({ content: init });
-      if (worker) await page.route("**/assets/worker-script*.js", worker);
+      if (worker) await page.route("**/assets/worker-parts*.js", worker);
       await page.goto(`${site.url}${fragment && `#${fragment}`}`);
       if (!bare) await firstPicture(page);
       await body({ page, context, site, complaints }, t);

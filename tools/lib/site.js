@@ -1,4 +1,4 @@
-// web/ and dist/ → build/site/: static files that work under any path. web/vite.config.ts says how.
+// web/ and dist/, and for the worker bindings/ → build/site/: static files for any path. web/vite.config.ts says how.
 import { join } from "node:path";
 import { filesBelow, unlessFresh } from "./freshness.js";
 import { root, say } from "./process.js";
@@ -11,7 +11,7 @@ export const viteOptions = {
 
 export async function buildSite() {
   return unlessFresh("site", {
-    inputs: [...filesBelow(["web", "dist"]), "package.json", "package-lock.json", "tsconfig.json"],
+    inputs: [...filesBelow(["web", "dist", "bindings"]), "package.json", "package-lock.json", "tsconfig.json"],
     outputs: ["build/site"],
     async work() {
       say("Building the page");

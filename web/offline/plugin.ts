@@ -6,6 +6,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Plugin } from "vite";
 
+/** The worker's script in one file. */
+const CLASSIC = /worker-script/;
+
 const here = fileURLToPath(new URL(".", import.meta.url));
 
 export function offline(): Plugin {
@@ -21,10 +24,12 @@ export function offline(): Plugin {
       handler(_options, bundle) {
         const hash = createHash("sha256");
         const files: string[] = [];
+        const classic: string[] = [];
         for (const name of Object.keys(bundle).sort()) {
           const output = bundle[name];
           if (!output) continue;
-          files.push(name === "index.html" ? "./" : `./${name}`);
+          const list = CLASSIC.test(name) ? classic : files;
+          list.push(name === "index.html" ? "./" : `./${name}`);
           hash.update(name).update(output.type === "chunk" ? output.code : output.source);
         }
         for (const name of readdirSync(publicDir).sort()) {
@@ -35,6 +40,7 @@ export function offline(): Plugin {
         const version = hash.update(template).digest("hex").slice(0, 12);
         const source = template
           .replace(/const FILES = .*;/, `const FILES = ${JSON.stringify(files)};`)
+          .replace(/const CLASSIC = .*;/, `const CLASSIC = ${JSON.stringify(classic)};`)
           .replace(/const VERSION = .*;/, `const VERSION = ${JSON.stringify(version)};`);
         this.emitFile({ type: "asset", fileName: "service-worker.js", source });
       },

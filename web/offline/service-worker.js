@@ -1,18 +1,22 @@
-// Keeps one whole version of the page. FILES and VERSION are filled in by the build (offline/plugin.ts).
+// Keeps one whole version of the page. FILES, CLASSIC and VERSION are filled in by the build (offline/plugin.ts).
 //
 // A page is always one version: index.html names its files by content hash, a version is cached completely or not at
 // all, and a cached index.html is only used together with the files that were cached with it. With a network the
 // newest index.html wins; without one the last complete version opens.
 
 const FILES = ["./"];
+// For browsers whose workers take no modules (playground/core.ts), which have no other mark that can be seen from here.
+const CLASSIC = [];
 const VERSION = "dev";
 
 const PREFIX = `headscope ${self.registration.scope} `;
 const CACHE = PREFIX + VERSION;
 
 self.addEventListener("install", (event) => {
+  const firefox = /Firefox\/(\d+)/.exec(navigator.userAgent);
+  const files = firefox && Number(firefox[1]) < 114 ? [...FILES, ...CLASSIC] : FILES;
   // "reload": past the HTTP cache, which may hold an older index.html.
-  const requests = FILES.map((file) => new Request(file, { cache: "reload" }));
+  const requests = files.map((file) => new Request(file, { cache: "reload" }));
   event.waitUntil(caches.open(CACHE).then((cache) => cache.addAll(requests)));
 });
 

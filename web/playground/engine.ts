@@ -5,17 +5,22 @@
 
 import type { WorkerHeadscope } from "headscope/worker";
 import type { Answer, Question } from "./answer.js";
-import { startCore } from "./core.js";
+import { CoreWorker } from "./core.js";
 import type { HeadSource, OpenSource } from "./sources/source.js";
 import type { Tokenization } from "./tokens.js";
 
 export class Engine {
-  private readonly started = startCore();
+  private readonly core = new CoreWorker();
   private readonly opened = new WeakMap<HeadSource, Promise<OpenSource>>();
   private newest = new AbortController();
 
   ready(): Promise<WorkerHeadscope> {
-    return this.started;
+    return this.core.ready;
+  }
+
+  /** See CoreWorker. */
+  expectModel(): void {
+    this.core.expectModel();
   }
 
   /** Null when a newer question has been asked in the meantime, or there is nothing to compute. */
@@ -64,7 +69,7 @@ export class Engine {
   private open(source: HeadSource): Promise<OpenSource> {
     let open = this.opened.get(source);
     if (!open) {
-      open = this.started.then((core) => source.open(core));
+      open = this.core.ready.then((core) => source.open(core));
       this.opened.set(source, open);
       // A source that failed to open is tried again at the next question.
       open.catch(() => this.opened.delete(source));

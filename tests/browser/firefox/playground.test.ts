@@ -197,3 +197,14 @@ visit("Firefox: after one visit the page opens without a network", "#s=built&l=e
   assert.deepEqual(await tokens(page), ["still", "␣here"]);
   assert.match(await text(page, "#sentence"), /^query ␣here reads key still with weight 0\.9895/);
 });
+
+visit("Firefox: a visit that the network leaves opens the trained model", "#s=built&l=en", async ({ page, site }) => {
+  await settled(page);
+  await page.evaluate(async () => {
+    await navigator.serviceWorker.ready;
+    while (!navigator.serviceWorker.controller) await new Promise((done) => setTimeout(done, 50));
+  });
+  await site.close();
+  await click(page, '#source input[value="tiny"]');
+  await until(page, () => document.querySelector<HTMLElement>("fieldset#layers")?.hidden === false);
+});
