@@ -1,5 +1,6 @@
 /** The laboratories: each is fetched when it is opened, and told of changes while it is. */
 
+import "../../styles/labs.css";
 import { byId, el, setText } from "../../elements/dom.js";
 import { language, say } from "../../i18n/index.js";
 import type { Answer } from "../answer.js";
