@@ -276,11 +276,10 @@ function failure(name: string, status: number, bytes: number): Error {
 }
 
 /** Memory of the module's own: it is detached whenever the heap grows, and the module writes to it. */
-function refuseHeapViews(heap: Heap, call: Call): void {
+function refuseHeapViews(heap: Heap, { out, buffers }: Call): void {
   heap.refresh();
   const { buffer } = heap.u8;
-  const { out, buffers } = call;
-  if (out?.buffer === buffer || buffers?.some((array) => array?.buffer === buffer)) {
-    throw mismatch("config", "out", "memory of the caller's", "a view of the module's heap");
-  }
+  let own = out?.buffer === buffer;
+  if (buffers !== undefined) for (let i = 0; i < buffers.length; ++i) own ||= buffers[i]?.buffer === buffer;
+  if (own) throw mismatch("config", "out", "memory of the caller's", "a view of the module's heap");
 }

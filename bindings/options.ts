@@ -90,60 +90,63 @@ export function readOptions(call: Call, options: AttentionOptions | undefined, c
 /** Where results go: one array for the output, or an object of arrays by the names of the results. */
 function readOut(call: Call, value: unknown): void {
   if (ArrayBuffer.isView(value)) {
-    call.out = checkBuffer("out", value, "output", call.outputLength, call.outputShape);
+    call.out = checkOutput(call, "out", value);
     return;
   }
   const given = checkObject("out", value, "a Float32Array or an object of them such as { output, weights }");
   checkNames("out", given, BUFFER_NAMES);
-  const values = BUFFER_NAMES.map((name) => given[name]);
-  const [output, ...others] = values.map((array, at) => {
-    if (array === undefined) return undefined;
-    const name = BUFFER_NAMES[at] as string;
-    const argument = `out.${name}`;
-    if (at === 0) return checkBuffer(argument, array, name, call.outputLength, call.outputShape);
-    const result = at - 1;
-    if ((call.wanted & (1 << result)) === 0) {
-      throw mismatch("config", argument, `"${name}" in want`, "a want without it");
-    }
-    return checkBuffer(argument, array, name, resultLength(call, result), resultShape(call, result));
-  });
-  refuseOverlap([output, ...others]);
-  call.out = output;
-  call.buffers = others;
+  const { output, weights, scores, q, k, v, heads, concat, contributions } = given;
+  const values = [weights, scores, q, k, v, heads, concat, contributions]; // as RESULTS
+  const buffers: (Float32Array | undefined)[] = [];
+  if (output !== undefined) call.out = checkOutput(call, "out.output", output);
+  for (let i = 0; i < values.length; ++i) {
+    const array = values[i] === undefined ? undefined : checkResult(call, i, values[i]);
+    if (array !== undefined) refuseOverlap(array, i, buffers, call.out);
+    buffers.push(array);
+  }
+  call.buffers = buffers;
 }
 
-function checkBuffer(
-  argument: string,
-  value: unknown,
-  name: string,
-  length: number,
-  shape: readonly number[],
-): Float32Array {
+// Not checkLength, whose text would be made for every call.
+function checkOutput(call: Call, argument: string, value: unknown): Float32Array {
   const array = checkFloat32(argument, value);
+  if (array.length !== call.outputLength) {
+    const expected = `${call.outputLength} numbers (output ${shapeText(call.outputShape)})`;
+    throw mismatch("shape", argument, expected, String(array.length));
+  }
+  return array;
+}
+
+function checkResult(call: Call, i: number, value: unknown): Float32Array {
+  const name = RESULTS[i] as string;
+  const argument = `out.${name}`;
+  if ((call.wanted & (1 << i)) === 0) throw mismatch("config", argument, `"${name}" in want`, "a want without it");
+  const array = checkFloat32(argument, value);
+  const length = resultLength(call, i);
   if (array.length !== length) {
-    // Not checkLength, whose text would be made for every call.
-    throw mismatch("shape", argument, `${length} numbers (${name} ${shapeText(shape)})`, String(array.length));
+    const expected = `${length} numbers (${name} ${shapeText(resultShape(call, i))})`;
+    throw mismatch("shape", argument, expected, String(array.length));
   }
   return array;
 }
 
 /** Two results in the same memory: the second would be written over the first. */
-function refuseOverlap(arrays: readonly (Float32Array | undefined)[]): void {
-  arrays.forEach((a, i) => {
-    if (a === undefined) return;
-    const before = arrays.findIndex(
-      (b, j) =>
-        j < i &&
-        b !== undefined &&
-        b.buffer === a.buffer &&
-        b.byteOffset < a.byteOffset + a.byteLength &&
-        a.byteOffset < b.byteOffset + b.byteLength,
-    );
-    if (before >= 0) {
-      const other = `out.${BUFFER_NAMES[before]}`;
-      throw mismatch("config", `out.${BUFFER_NAMES[i]}`, `memory apart from ${other}`, `memory that ${other} has too`);
-    }
-  });
+function refuseOverlap(
+  array: Float32Array,
+  i: number,
+  before: readonly (Float32Array | undefined)[],
+  output: Float32Array | undefined,
+): void {
+  for (let j = -1; j < i; ++j) {
+    const other = j < 0 ? output : before[j];
+    if (other === undefined || other.buffer !== array.buffer) continue;
+    const apart =
+      other.byteOffset + other.byteLength <= array.byteOffset ||
+      array.byteOffset + array.byteLength <= other.byteOffset;
+    if (apart) continue;
+    const name = `out.${BUFFER_NAMES[j + 1]}`;
+    throw mismatch("config", `out.${RESULTS[i]}`, `memory apart from ${name}`, `memory that ${name} has too`);
+  }
 }
 
 function readWant(want: unknown): number {
