@@ -11,7 +11,7 @@ import { OnnxModel } from "./peers/onnx-model.ts";
 import { plotSvg } from "./plot.ts";
 import { makeProblem, type Problem } from "./problem.ts";
 import { replaceSection } from "./report.ts";
-import { judge, passes, type Verdict, verdictTable } from "./requirements.ts";
+import { judge, judged, passes, type Verdict, verdictTable } from "./requirements.ts";
 import { merge, type Results } from "./results.ts";
 import { median, quantile, rotated } from "./statistics.ts";
 import { bestRow, resultTable, shareOfLimit, short } from "./table.ts";
@@ -54,7 +54,7 @@ const small: Case = {
   d: 4,
   T: 5,
   cached: 0,
-  ...{ causal: true, weights: true, core: false },
+  ...{ causal: true, weights: true, reused: false, core: false },
 };
 
 function layerOf(p: Problem): ExactLayer {
@@ -150,6 +150,15 @@ test("a bound is kept, missed, or not measured, and only the first passes", () =
   const slow = result("D768 T128", row("relaxed", 20), row("ORT matmul", 30));
   const missed = judge({ ...results, results: [slow] }, ["node24"]);
   assert.match(verdictTable(missed), /\| relaxed, T 128, ORT \| ≥ 1\.75 × \| \*\*1\.50\*\* \|/);
+});
+
+test("a number that nothing was asked of stands in the table and is not judged", () => {
+  const again = result("D768 T1024 weights reused", row("relaxed", 100), row("ORT matmul", 150));
+  const verdicts = judge({ ...results, results: [again] }, ["node24"]);
+  const shown = verdicts.find(({ bound }) => bound === undefined) as Verdict;
+  assert.equal(shown.value, 1.5);
+  assert.ok(verdictTable([shown]).includes("| relaxed, T 1024 with weights into used arrays, ORT | — | 1.50 |"));
+  assert.ok(!judged(verdicts).includes(shown) && judged(verdicts).length === verdicts.length - 2);
 });
 
 test("where a peer is near the limit, a missed ratio stands beside what the limit allows", () => {

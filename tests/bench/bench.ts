@@ -6,7 +6,7 @@ import { entryBytes } from "./entry-size.ts";
 import type { Result } from "./measure.ts";
 import { type EngineName, HELP, type Options, parseOptions } from "./options.ts";
 import { writeReport } from "./report.ts";
-import { judge, passes, verdictTable } from "./requirements.ts";
+import { judge, judged, passes, verdictTable } from "./requirements.ts";
 import { merge, type Results, readResults, writeResults } from "./results.ts";
 import type { Job, Report } from "./run.ts";
 import type { First, Lengths } from "./special.ts";
@@ -107,7 +107,7 @@ async function main(): Promise<number> {
   if (!options.check) return 0;
   const results = readResults();
   const engines = options.engines[0] === "node" ? Object.keys(results.engines) : options.engines;
-  const verdicts = judge(results, engines);
+  const verdicts = judged(judge(results, engines));
   const short = verdicts.filter((verdict) => !passes(verdict));
   process.stdout.write(`\n${verdictTable(short)}`);
   process.stdout.write(`\n${verdicts.length - short.length} of ${verdicts.length} bounds are kept\n`);

@@ -14,6 +14,8 @@ export interface Case {
   readonly causal: boolean;
   /** Whether every head's weights come back too, as an array of the caller's. */
   readonly weights: boolean;
+  /** Results may go into the arrays of the call before; who cannot write into given memory returns fresh ones here too. */
+  readonly reused: boolean;
   /** Attention alone, on heads that are projected already. */
   readonly core: boolean;
 }
@@ -23,13 +25,18 @@ export type Group = (typeof GROUPS)[number];
 
 function layer(D: number, H: number, T: number, causal: boolean, weights: boolean, group: Group): Case {
   const id = `D${D} T${T}${causal ? " causal" : ""}${weights ? " weights" : ""}`;
-  return { id, group, D, H, G: H, d: D / H, T, cached: 0, causal, weights, core: false };
+  return { id, group, D, H, G: H, d: D / H, T, cached: 0, causal, weights, reused: false, core: false };
 }
 
 function decode(D: number, H: number, G: number, d: number, cached: number, weights: boolean, group: Group): Case {
   const heads = group === "grouped" ? ` H${H}:${G}` : "";
   const id = `D${D}${heads} decode${cached}${weights ? " weights" : ""}`;
-  return { id, group, D, H, G, d, T: 1, cached, causal: false, weights, core: false };
+  return { id, group, D, H, G, d, T: 1, cached, causal: false, weights, reused: false, core: false };
+}
+
+function reused(D: number, H: number, T: number, causal: boolean): Case {
+  const fresh = layer(D, H, T, causal, true, group(T));
+  return { ...fresh, id: `${fresh.id} reused`, group: D === 8 ? "tiny" : fresh.group, reused: true };
 }
 
 const FOUR = [
@@ -45,6 +52,9 @@ export const CASES: readonly Case[] = [
   ...[16, 64, 128, 256, 512, 1024].flatMap((T) =>
     FOUR.map((each) => layer(768, 12, T, each.causal, each.weights, group(T))),
   ),
+  reused(8, 2, 4, false),
+  reused(768, 12, 1024, false),
+  reused(768, 12, 1024, true),
   layer(512, 8, 128, false, false, "middle"),
   layer(512, 8, 128, false, true, "middle"),
   ...[128, 1024].flatMap((cached) => [false, true].map((w) => decode(768, 12, 12, 64, cached, w, "decode"))),

@@ -13,14 +13,14 @@ function layerOf(hs: Headscope, p: Given) {
   );
 }
 
-/** What is measured, through its public API. Outputs are fresh arrays, as the peers return them. */
+/** What is measured, through its public API. Outputs are fresh arrays, as the peers return them, where a case does not say otherwise. */
 export function headscope(hs: Headscope): Contender {
   return {
     name: hs.variant,
     tolerance: 4e-6,
     takes: () => true,
     async prepare(problem) {
-      const { T, D, H, d, cached, causal, weights, core } = problem.case;
+      const { T, D, H, d, cached, causal, weights, reused, core } = problem.case;
       if (core) {
         const heads = (data: Float32Array): Tensor => ({ data, shape: [H, T, d] });
         const [q, k, v] = [heads(problem.q), heads(problem.k), heads(problem.v)];
@@ -30,7 +30,9 @@ export function headscope(hs: Headscope): Contender {
       const x = { data: problem.x, shape: [T, D] };
       const want = weights ? (["weights"] as const) : [];
       if (cached === 0) {
-        const options = { causal, want };
+        const given = (length: number) => new Float32Array(length).fill(Number.NaN);
+        const out = reused ? { output: given(T * D), weights: weights ? given(H * T * T) : undefined } : undefined;
+        const options = { causal, want, out };
         return {
           run() {
             const result = layer.forward(x, options);

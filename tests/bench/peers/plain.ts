@@ -1,10 +1,15 @@
 import { type Contender, isSlowCase } from "../contender.ts";
 
 /** y = x W + b in the order of loops that suits a cache: rows of W are read along. */
-function multiply(x: Float32Array, w: Float32Array, bias: Float32Array, rows: number): Float32Array {
+function multiply(
+  x: Float32Array,
+  w: Float32Array,
+  bias: Float32Array,
+  rows: number,
+  y = new Float32Array(rows * bias.length),
+): Float32Array {
   const columns = bias.length;
   const depth = w.length / columns;
-  const y = new Float32Array(rows * columns);
   for (let i = 0; i < rows; ++i) {
     y.set(bias, i * columns);
     for (let k = 0; k < depth; ++k) {
@@ -22,14 +27,17 @@ export const plain: Contender = {
   tolerance: 1e-4,
   takes: (c) => !isSlowCase(c),
   async prepare(p) {
-    const { D, H, d, T, cached, causal, weights } = p.case;
+    const { D, H, d, T, cached, causal, weights, reused } = p.case;
     const S = cached + T;
+    const makeWeights = () => (weights ? new Float32Array(H * T * S) : undefined);
+    const givenOutput = reused ? new Float32Array(T * D) : undefined;
+    const givenWeights = reused ? makeWeights() : undefined;
     const run = () => {
       const q = multiply(p.x, p.wq, p.bq, T);
       const k = multiply(p.x, p.wk, p.bk, T);
       const v = multiply(p.x, p.wv, p.bv, T);
       const concat = new Float32Array(T * D);
-      const all = weights ? new Float32Array(H * T * S) : undefined;
+      const all = givenWeights ?? makeWeights(); // what a mask hides is 0 in it from the beginning
       const row = new Float32Array(S);
       const scale = 1 / Math.sqrt(d);
       for (let h = 0; h < H; ++h) {
@@ -66,7 +74,7 @@ export const plain: Contender = {
           all?.set(row.subarray(0, seen), (h * T + i) * S);
         }
       }
-      return { output: multiply(concat, p.wo, p.bo, T), weights: all };
+      return { output: multiply(concat, p.wo, p.bo, T, givenOutput), weights: all };
     };
     return { run, dispose() {} };
   },
