@@ -234,6 +234,24 @@ visit(
   },
 );
 
+visit("<head-lines> turned from one direction to the other stands as if it had begun there", {}, async (page) => {
+  const places = () =>
+    part(page, '[part="token"]').evaluateAll((all) =>
+      all.map((one) => one.getBoundingClientRect()).map(({ left, top, width, height }) => [left, top, width, height]),
+    );
+  const properties = { tokens: TOKENS, weights: WEIGHTS, causal: true };
+  for (const [first, second] of [
+    ["vertical", "horizontal"],
+    ["horizontal", "vertical"],
+  ]) {
+    await put(page, "head-lines", { properties: { ...properties, direction: second } });
+    const wanted = await places();
+    await put(page, "head-lines", { properties: { ...properties, direction: first } });
+    await give(page, { direction: second });
+    assert.deepEqual(await places(), wanted, second);
+  }
+});
+
 visit(
   "<head-lines> under a finger: one tap looks, a second on the same token keeps",
   { hasTouch: true },

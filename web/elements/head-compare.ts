@@ -273,7 +273,8 @@ export class HeadCompare extends HeadElement {
       map.spokenName = this.say(words.grid, { name: names[which] });
       setText(this.#captions[which], names[which]);
       const select = this.#selects[which];
-      select.hidden = !this.controls || view.heads < 2;
+      // Paper has the name instead of the list.
+      select.hidden = !this.controls || view.heads < 2 || this.printing;
       // The list says which head it is.
       this.#captions[which].hidden = !select.hidden && this.#given[which]?.label === undefined;
       setAttributes(select, { "aria-label": this.say(words.choose, { side: this.say(words[which]) }) });

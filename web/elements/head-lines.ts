@@ -18,7 +18,7 @@ import { longestLabel } from "./label-width.js";
 import { type LineChoices, LineControls } from "./lines/controls.js";
 import { along, type Direction, type LinesLayout, tokenAt } from "./lines/layout.js";
 import { type Combine, type Links, linksAt, selectLinks } from "./lines/links.js";
-import { type LinesPicture, paintLines, paintSample } from "./lines/paint.js";
+import { type LinesPicture, MOST_LINES, paintLines, paintSample } from "./lines/paint.js";
 import { combinedLook, type SeriesLook, seriesLook } from "./lines/series-look.js";
 import { STYLE } from "./lines/style.js";
 import { TokenSide } from "./lines/token-side.js";
@@ -30,6 +30,8 @@ import { labelText, tokenNode } from "./token-label.js";
 
 /** Pixels from one token to the next, top to bottom. */
 const SLOT = 24;
+/** On paper, where there is no finger to hit it. */
+const SLOT_ON_PAPER = 16;
 /** The same from left to right: as wide as the tokens, between these. */
 const NARROWEST = 30;
 const WIDEST = 110;
@@ -95,7 +97,9 @@ export class HeadLines extends HeadElement {
   #ratio = 1;
   #painted = "";
   #drawnLinks: Links | null = null;
-  #cut: { drawn: number; crossing: number } = { drawn: 0, crossing: 0 };
+  #cutOfAll = { drawn: 0, crossing: 0 };
+  /** Of what is on screen: all lines, or those of the token looked at. */
+  #cut = { drawn: 0, crossing: 0 };
   #keyAlone: number | null = null;
   #revealed: number | null = null;
   #chipState = "";
@@ -179,7 +183,7 @@ export class HeadLines extends HeadElement {
     if (!still) this.#readStyle();
     const layout = this.#arrange(view, this.combine === "none" ? heads.length : 1);
     const picture: LinesPicture = {
-      ...{ links, layout, ratio: this.#ratio, looks: this.#looks(heads) },
+      ...{ links, layout, ratio: this.#ratio, looks: this.#looks(heads), most: this.#mostLines(layout) },
       place: this.#placeOf(view, heads, links),
     };
     const looked = this.#lookedAt();
@@ -233,16 +237,20 @@ export class HeadLines extends HeadElement {
 
   #readStyle(): void {
     const given = Number.parseFloat(getComputedStyle(this).getPropertyValue("--hs-lines-height"));
-    this.#maxHeight = given > 0 ? given : HEIGHT;
+    // Paper does not scroll: there the figure is as long as its tokens.
+    this.#maxHeight = this.printing ? Infinity : given > 0 ? given : HEIGHT;
     this.#ratio = pixelRatio(this);
   }
 
   #arrange(view: AttentionView, series: number): LinesLayout {
-    const { direction, width } = this;
-    const vertical = direction === "vertical";
+    const { width } = this;
     const count = Math.max(view.queries, view.keys);
     const longest = this.#longest(view);
-    const slot = vertical ? SLOT : Math.min(WIDEST, Math.max(NARROWEST, longest + 10));
+    const across = Math.min(WIDEST, Math.max(NARROWEST, longest + 10));
+    // What is wider than paper goes down the page.
+    const vertical = this.direction === "vertical" || (this.printing && count * across > width);
+    const direction: Direction = vertical ? "vertical" : "horizontal";
+    const slot = vertical ? (this.printing ? SLOT_ON_PAPER : SLOT) : across;
     const length = count * slot;
     const extent = Math.min(length, vertical ? this.#maxHeight : width);
     const offset = Math.min(Math.max(0, length - extent), vertical ? this.#frame.scrollTop : this.#frame.scrollLeft);
@@ -255,9 +263,9 @@ export class HeadLines extends HeadElement {
     this.#layout = layout;
     this.#breadth = breadth;
     if (before && Object.keys(layout).every((name) => name === "offset" || same(before, layout, name))) return layout;
-    const across = 2 * breadth + gap;
-    place(this.#space, vertical ? { width: across, height: length } : { width: length, height: across });
-    place(this.#view, vertical ? { width: across, height: extent } : { width: extent, height: across });
+    const whole = 2 * breadth + gap;
+    place(this.#space, vertical ? { width: whole, height: length } : { width: length, height: whole });
+    place(this.#view, vertical ? { width: whole, height: extent } : { width: extent, height: whole });
     for (const canvas of [this.#all, this.#some]) {
       place(
         canvas,
@@ -270,8 +278,13 @@ export class HeadLines extends HeadElement {
     this.#view.classList.toggle("horizontal", !vertical);
     this.#frame.classList.toggle("fits", length <= extent + 0.5);
     setStyle(this.#frame, "max-height", vertical ? `${extent + 2}px` : "none");
-    for (const part of [this.#frame, this.#names]) setStyle(part, "max-width", `${vertical ? across : extent}px`);
+    for (const part of [this.#frame, this.#names]) setStyle(part, "max-width", `${vertical ? whole : extent}px`);
     return layout;
+  }
+
+  /** As many for each screenful of the figure as fit one: on paper it is longer. */
+  #mostLines({ extent }: LinesLayout): number {
+    return this.printing ? Math.ceil(extent / HEIGHT) * MOST_LINES : MOST_LINES;
   }
 
   #longest(view: AttentionView): number {
@@ -300,12 +313,13 @@ export class HeadLines extends HeadElement {
     ].join();
     // The lines of all tokens are drawn when they change; one token's are drawn over them while it is looked at.
     if (key !== this.#painted || this.#drawnLinks !== links) {
-      this.#cut = paintLines(this.#all, picture, null);
+      this.#cutOfAll = paintLines(this.#all, picture, null);
       this.#painted = key;
       this.#drawnLinks = links;
     }
     this.#view.classList.toggle("dimmed", looked !== null);
-    paintLines(this.#some, picture, looked ? linksAt(links, looked.side, looked.token) : []);
+    const some = paintLines(this.#some, picture, looked ? linksAt(links, looked.side, looked.token) : []);
+    this.#cut = looked ? some : this.#cutOfAll;
   }
 
   #drawSides(view: AttentionView, layout: LinesLayout, links: Links, looked: Looked | null): void {
@@ -331,11 +345,9 @@ export class HeadLines extends HeadElement {
     }
     const [from, to] = this.#names.children;
     if (from && to) {
-      setText(
-        from,
-        this.direction === "vertical" ? this.say(words.query) : `${this.say(words.query)} ↓ ${this.say(words.key)}`,
-      );
-      setText(to, this.direction === "vertical" ? this.say(words.key) : "");
+      const vertical = layout.direction === "vertical";
+      setText(from, vertical ? this.say(words.query) : `${this.say(words.query)} ↓ ${this.say(words.key)}`);
+      setText(to, vertical ? this.say(words.key) : "");
     }
   }
 

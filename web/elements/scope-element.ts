@@ -41,7 +41,8 @@ export abstract class ScopeElement extends Base {
   private drawn: Promise<void> = Promise.resolve();
   private tell: (() => void) | null = null;
   private shownTheme: Theme | null = null;
-  private printing = false;
+  private isPrinting = false;
+  private paperMedia: MediaQueryList | null = null;
   private readonly resized: ResizeObserver | null = null;
   private readonly relabelled: MutationObserver | null = null;
   private readonly look = () => this.invalidate("look");
@@ -69,6 +70,8 @@ export abstract class ScopeElement extends Base {
     // The language of the page may change under the element, and with it its words.
     this.relabelled?.observe(this.ownerDocument.documentElement, { attributeFilter: ["lang"] });
     for (const type of ["beforeprint", "afterprint"]) window.addEventListener(type, this.onPrint);
+    this.paperMedia ??= matchMedia("print");
+    this.paperMedia.addEventListener("change", this.onPaper);
     this.invalidate("look");
   }
 
@@ -76,6 +79,7 @@ export abstract class ScopeElement extends Base {
     this.resized?.disconnect();
     this.relabelled?.disconnect();
     for (const type of ["beforeprint", "afterprint"]) window.removeEventListener(type, this.onPrint);
+    this.paperMedia?.removeEventListener("change", this.onPaper);
     this.width = 0;
   }
 
@@ -122,6 +126,11 @@ export abstract class ScopeElement extends Base {
   /** The theme of the present drawing. */
   protected get shown(): Theme {
     return this.shownTheme ?? "light";
+  }
+
+  /** Draws for paper, on which nothing scrolls and nothing can be pointed at. */
+  protected get printing(): boolean {
+    return this.isPrinting || (this.paperMedia?.matches ?? false);
   }
 
   /** The language of the present drawing. */
@@ -196,13 +205,21 @@ export abstract class ScopeElement extends Base {
     return Math.max(0, this.clientWidth - Number.parseFloat(style.paddingLeft) - Number.parseFloat(style.paddingRight));
   }
 
-  // The paper does not wait for a frame.
+  // The paper does not wait for a frame, and the observer does not hear of its width.
   private readonly onPrint = (event: Event) => {
     // The media are those of the screen still when browsers announce the paper.
-    this.printing = event.type === "beforeprint";
-    this.reasons.add("look");
-    this.drawNow();
+    this.isPrinting = event.type === "beforeprint";
+    this.drawOnPaper();
   };
+
+  private readonly onPaper = () => this.drawOnPaper();
+
+  private drawOnPaper(): void {
+    this.width = this.measure();
+    this.reasons.add("look");
+    this.reasons.add("size");
+    this.drawNow();
+  }
 
   /** Properties that were set before the element was defined hide the accessors: they are set again. */
   private upgradeProperties(): void {

@@ -90,6 +90,12 @@ export const BASE = `
 .undrawn {
   visibility: hidden;
 }
+/* What is as wide as the screen still would have the whole page printed smaller. */
+@media print {
+  .hs {
+    overflow-x: clip;
+  }
+}
 .token, code {
   font-family: var(--_mono);
 }

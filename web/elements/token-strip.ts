@@ -42,8 +42,8 @@ const STYLE = `
   gap: 6px 5px;
   max-height: var(--hs-strip-height, 190px);
   overflow-y: auto;
-  padding: 3px;
-  margin: -3px;
+  padding-block: 3px;
+  margin-block: -3px;
 }
 .chip {
   position: relative;
@@ -102,7 +102,8 @@ const STYLE = `
 }
 .chip:focus-visible {
   outline: 2px solid var(--_on);
-  outline-offset: 1px;
+  /* The strip scrolls inside itself, and cuts off what stands out of it. */
+  outline-offset: -1px;
 }
 @media (pointer: coarse) {
   .chip {

@@ -184,7 +184,7 @@ export const HEAT_STYLE = `
   border-left-color: var(--_line);
 }
 @media print {
-  .tools {
+  .tools, .choice, .sentence.hint {
     display: none;
   }
 }

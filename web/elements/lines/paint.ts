@@ -7,6 +7,9 @@ import type { SeriesLook } from "./series-look.js";
 /** More lines than this cannot be told apart, and take longer than a frame: the strongest on screen are drawn. */
 export const MOST_LINES = 2000;
 
+/** Browsers draw nothing on canvases that are longer. */
+const LONGEST_CANVAS = 16_000;
+
 export interface LinesPicture {
   readonly links: Links;
   readonly layout: LinesLayout;
@@ -16,6 +19,8 @@ export interface LinesPicture {
   place(weight: number, query: number): number;
   /** Device pixels for one of CSS. */
   readonly ratio: number;
+  /** Lines that are drawn at most. */
+  readonly most: number;
 }
 
 /** Draws some lines (places in `links`), or all that cross the screen. Returns how many there were and were drawn. */
@@ -24,7 +29,8 @@ export function paintLines(
   picture: LinesPicture,
   some: readonly number[] | null,
 ): { drawn: number; crossing: number } {
-  const { layout, ratio } = picture;
+  const { layout } = picture;
+  const ratio = Math.min(picture.ratio, LONGEST_CANVAS / layout.extent);
   const [across, along] = [layout.gap, layout.extent].map((length) => Math.max(1, Math.round(length * ratio)));
   const [width, height] = layout.direction === "vertical" ? [across, along] : [along, across];
   if (canvas.width !== width) canvas.width = width as number;
@@ -40,7 +46,7 @@ export function paintLines(
 }
 
 function choose(picture: LinesPicture, some: readonly number[] | null): { lines: number[]; crossing: number } {
-  const { links, layout } = picture;
+  const { links, layout, most } = picture;
   const { query, key, weight, count } = links;
   const lines: number[] = [];
   for (let n = 0; n < (some ? some.length : count); n++) {
@@ -48,9 +54,9 @@ function choose(picture: LinesPicture, some: readonly number[] | null): { lines:
     if (crosses(layout, query[i] as number, key[i] as number)) lines.push(i);
   }
   const crossing = lines.length;
-  if (crossing <= MOST_LINES) return { lines, crossing };
+  if (crossing <= most) return { lines, crossing };
   lines.sort((a, b) => (weight[b] as number) - (weight[a] as number));
-  return { lines: lines.slice(0, MOST_LINES), crossing };
+  return { lines: lines.slice(0, most), crossing };
 }
 
 interface Bucket {

@@ -6,8 +6,8 @@ export const STYLE = `
   gap: 5px;
   max-height: 116px;
   overflow-y: auto;
-  margin: -3px -3px 7px;
-  padding: 3px;
+  margin: -3px 0 7px;
+  padding-block: 3px;
 }
 .heads button {
   display: inline-flex;
@@ -41,6 +41,10 @@ export const STYLE = `
 :focus-visible {
   outline: 2px solid var(--_on);
   outline-offset: 1px;
+}
+/* What scrolls inside itself cuts off what stands out of it. */
+.heads button:focus-visible {
+  outline-offset: -1px;
 }
 .controls {
   display: flex;
@@ -115,6 +119,7 @@ export const STYLE = `
   overflow: hidden;
   border-radius: 4px;
   font-size: 13px;
+  line-height: 1.2;
   cursor: pointer;
   user-select: none;
   -webkit-user-select: none;
@@ -219,8 +224,14 @@ export const STYLE = `
   }
 }
 @media print {
-  .controls {
+  .controls, .sentence.hint {
     display: none;
+  }
+  .heads {
+    max-height: none;
+  }
+  .scroll {
+    overflow: hidden;
   }
 }
 `;

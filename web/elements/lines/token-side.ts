@@ -5,7 +5,7 @@
 
 import { el, place, setAttributes, setText } from "../dom.js";
 import { tokenNode } from "../token-label.js";
-import { along, type LinesLayout, visibleRange } from "./layout.js";
+import { along, type Direction, type LinesLayout, visibleRange } from "./layout.js";
 
 export interface SideState {
   readonly texts: readonly string[];
@@ -32,6 +32,7 @@ export class TokenSide {
   focused = 0;
   private readonly items = new Map<number, Item>();
   private texts: readonly string[] = [];
+  private direction: Direction = "vertical";
 
   constructor(readonly side: "query" | "key") {
     this.node = el("div", { class: `side ${side}`, part: `side ${side}`, role: "listbox" });
@@ -39,8 +40,11 @@ export class TokenSide {
 
   update(state: SideState): void {
     const { texts, layout, breadth, label, looked, linked, pinned } = state;
-    if (texts !== this.texts) {
+    // A side that turns begins anew: what is placed along the other axis would stay.
+    if (texts !== this.texts || layout.direction !== this.direction) {
       this.texts = texts;
+      this.direction = layout.direction;
+      for (const length of ["width", "height"]) this.node.style.removeProperty(length);
       for (const { node } of this.items.values()) node.remove();
       this.items.clear();
       this.focused = Math.max(0, Math.min(this.focused, texts.length - 1));

@@ -37,8 +37,8 @@ export const words = {
   legendFrom: ["from {threshold} on", "不小于 {threshold}"],
   legendWidth: ["width and strength of a line = weight, {from} to {to}", "线的粗细与深浅 = 权重，{from} 到 {to}"],
   cut: [
-    "Only the {drawn} strongest of {crossing} lines on screen are drawn.",
-    "屏幕上的 {crossing} 条线中只画最强的 {drawn} 条。",
+    "Only the {drawn} strongest of {crossing} lines in view are drawn.",
+    "可见的 {crossing} 条线中只画最强的 {drawn} 条。",
   ],
   notNumbers: ["{count} weights are not numbers (NaN) and have no line.", "{count} 个权重不是数（NaN），没有连线。"],
   top: ["Lines a query", "每个查询的线数"],

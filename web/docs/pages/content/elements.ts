@@ -216,6 +216,12 @@ const lines: ElementPage = {
     },
     colours,
   ],
+  notes: [
+    [
+      "1 to 1,024 tokens and more: long texts scroll inside the figure. Of what is in view the 2,000 strongest lines are drawn, and the legend says when there are more; on paper the figure is as long as its tokens.",
+      "支持 1 到 1,024 个以上的 token：长文本在图内滚动。可见部分最多画最强的 2,000 条线，若有更多，图例会说明；打印时图与 token 等长。",
+    ],
+  ],
 };
 
 const compare: ElementPage = {
