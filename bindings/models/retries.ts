@@ -50,7 +50,9 @@ export class Retries {
     this.#failures += 1;
     if (this.#failures >= (answered ? MAX_FAILURES : MAX_FIRST_FAILURES)) {
       const actual = `"${failure.message}" ${this.#failures} times in a row`;
-      throw fileError(file, `byte ${at}`, "an answer", actual, { cause: failure.cause });
+      // A browser does not tell a server that is not there from one that lets no other page read it.
+      const hint = "is the address right, and does its server let other sites read it (CORS)? else download the file";
+      throw fileError(file, `byte ${at}`, "an answer", actual, { cause: failure.cause, ...(answered ? {} : { hint }) });
     }
     const wait = failure.pause ?? FIRST_PAUSE * 2 ** (this.#failures - 1);
     await pause(file, signal, Math.min(Math.max(0, wait), LONGEST_PAUSE));
