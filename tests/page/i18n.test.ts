@@ -65,7 +65,7 @@ test("say() fills in values as they are, also when they look like a place to fil
   assert.equal(say("heads.name", { head: 3 }), "Head 3");
   assert.equal(
     say("input.failed", { reason: "{head} $& $1" }),
-    "This could not be computed: {head} $& $1. The last good picture is kept.",
+    "This could not be computed: {head} $& $1 The last good picture is kept.",
   );
 });
 

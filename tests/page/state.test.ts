@@ -63,6 +63,22 @@ test("a text that packing would lengthen stays as it is", async () => {
   assert.equal(fromFragment(isPacked(packed) ? ((await unpackFragment(packed)) ?? "") : packed, start).text, text);
 });
 
+test("the text beside it is packed too, each by itself", async () => {
+  const long = "one two three ".repeat(60);
+  for (const [text, otherText] of [
+    [long, `${long}four`],
+    ["short", long],
+    [long, "short"],
+  ] as const) {
+    const state = { ...start, text, otherText };
+    const packed = await packFragment(toFragment(state));
+    assert.ok(packed.length < 350 && isPacked(packed), packed);
+    const { text: t, otherText: e } = fromFragment((await unpackFragment(packed)) ?? "", start);
+    assert.deepEqual([t, e], [text, otherText]);
+  }
+  assert.equal(await unpackFragment("t=one&i=AAAA"), null);
+});
+
 test("without CompressionStream links hold the text as it is, and packed ones say that they cannot be read", async () => {
   const { CompressionStream, DecompressionStream } = globalThis;
   const text = "word ".repeat(100);

@@ -26,7 +26,9 @@ export const enMore = {
   "open.bytes": "Reading: {bytes}",
   "open.bytesOf": "Reading what is needed: {bytes} so far, of a file of {total}",
   "open.cancelled": "Stopped. Nothing was changed.",
-  "open.failed": "This could not be opened: {reason}. What was shown before is kept.",
+  "open.failed": "This could not be opened: {reason} What was shown before is kept.",
+  "open.noAddress":
+    "expected an address that begins with https://, got “{address}”. A file on this device is chosen above or dropped on the page",
   "open.oneModel":
     "expected one model file (GGUF or safetensors), with its config.json and tokenizer.json beside it where needed, got {files}",
   "inspect.title": "Inspector: what is in the file, and the nodes of this layer",
@@ -93,6 +95,8 @@ export const enMore = {
   "compare.sameLayer":
     "Within one layer the maps are the same: a head is left out after it has read. What changes is the output, see below the heads.",
   "compare.nothing": "Type a text to compare with.",
+  "compare.cut": "Of the other text only the first {tokens} tokens are compared; the rest is left out.",
+  "compare.empty": "There is nothing to compare in this text.",
   "compare.failed": "This could not be compared: {reason}",
   "compare.allOn": "all heads on",
   "compare.without": "without {heads}",

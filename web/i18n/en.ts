@@ -23,7 +23,7 @@ export const en = {
   "page.private": "Everything is computed in this tab. Your text stays on your device.",
   "page.engine": "headscope {version}, WebAssembly {variant}",
   "page.first": "Head {head}, “{kind}”, computed beforehand; the live page follows.",
-  "page.missed": "A part of the page could not be fetched: {reason}. Try again when the network is back.",
+  "page.missed": "A part of the page could not be fetched: {reason} Try again when the network is back.",
   "page.noscript": "This page computes attention in your browser and needs JavaScript.",
 
   "input.label": "Your text",
@@ -36,11 +36,14 @@ export const en = {
   "input.source": "Heads from",
   "input.empty": "Nothing to read yet: type a word or pick an example.",
   "input.cut": "Only the first {tokens} tokens are computed. The rest, from character {at} of {total}, is left out.",
-  "input.failed": "This could not be computed: {reason}. The last good picture is kept.",
+  "input.failed": "This could not be computed: {reason} The last good picture is kept.",
   "input.loadFailed": "The WebAssembly core could not start: {reason}",
-  "input.status": "{tokens} tokens · {characters} characters · {heads} heads computed in {time}",
-  "input.status.one": "1 token · {characters} characters · {heads} heads computed in {time}",
-  "input.statusFixed": "{tokens} tokens · {heads} heads computed in {time}",
+  "input.status": "{tokens} · {characters} · {heads} heads computed in {time}",
+  "input.statusFixed": "{tokens} · {heads} heads computed in {time}",
+  "count.tokens": "{count} tokens",
+  "count.tokens.one": "1 token",
+  "count.characters": "{count} characters",
+  "count.characters.one": "1 character",
   "input.loading": "Starting the WebAssembly core…",
 
   "source.built": "Built heads",
@@ -108,7 +111,7 @@ export const en = {
   "measure.readsEach": "Each run reads the file, {bytes}, on top of that.",
   "measure.downloads": "The first run downloads what is missing of the file, up to {bytes}, on top of that.",
   "measure.stopped": "Stopped; what has been measured is kept.",
-  "measure.failed": "This could not be measured: {reason}.",
+  "measure.failed": "This could not be measured: {reason}",
   "measure.begun": "Measuring.",
   "measure.running": "{done} of {total} runs.",
   "measure.left": "{done} of {total} runs, about {time} left.",
@@ -159,8 +162,8 @@ export const en = {
   "input.causal.always":
     "This model was trained with the causal mask: each token reads only itself and the tokens before it",
   "input.causal.never": "This model was trained without a mask: every token reads all tokens",
-  "input.tinyFailed": "The trained model could not be loaded: {reason}. The built heads stay.",
-  "input.statusLayers": "{tokens} tokens · {characters} characters · {layers} × {heads} heads computed in {time}",
+  "input.tinyFailed": "The trained model could not be loaded: {reason} The built heads stay.",
+  "input.statusLayers": "{tokens} · {characters} · {layers} × {heads} heads computed in {time}",
   "wait.tiny": "Until the trained model is here these are the built heads ({loaded}).",
   "wait.tinyOf": "Until the trained model is here these are the built heads ({loaded} of {total}).",
   "wait.file":
@@ -214,7 +217,7 @@ export const en = {
   "hide.noSpecial": "There are no special tokens in this text: nothing is left out.",
   "hide.onlyOne": "There is only one row: it stays.",
   "input.linkFailed":
-    "The text in this link could not be unpacked{reason}: the link is damaged, or the browser too old.",
+    "The text in this link could not be unpacked: the link is damaged, or the browser too old. Ask for it again, or type a text.",
 
   "lab.head": "head",
 } as const;

@@ -60,6 +60,11 @@ export function say(key: MessageKey, values: Readonly<Record<string, string | nu
   return (message(key) ?? key).replace(/\{(\w+)\}/g, (_, name: string) => String(values[name]));
 }
 
+/** What went wrong, in somebody else's words, as a sentence that another one can follow. */
+export function ended(reason: string): string {
+  return /[.!?…。！？]$/.test(reason) ? reason : `${reason}${current === "zh" ? "。" : "."}`;
+}
+
 /** The message with nodes in it; whatever a node holds stays a node and is never read as markup. */
 export function compose(key: MessageKey, values: Readonly<Record<string, Node | string | number>>): DocumentFragment {
   const fragment = document.createDocumentFragment();

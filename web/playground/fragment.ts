@@ -16,7 +16,7 @@ const LONG = 200;
 
 /**
  * `#t=…&u=word&s=tiny&c=1&y=2&h=3&q=7&k=1&x=2.1-5&d=head&v=numbers&r=word&w=first&o=kind&g=0.4&n=3&p=0.1&f=mean&a=horizontal&m=text&b=2&e=…&j=k3-&l=zh`;
- * what is left out has its default. `z` is a packed `t`.
+ * what is left out has its default. `z` is a packed `t`, `i` a packed `e`.
  */
 export function toFragment(state: State): string {
   const source = entryById(state.source);
@@ -62,28 +62,40 @@ export function toFragment(state: State): string {
   return fields.toString();
 }
 
-/** The shortest form of a fragment: a long text packed. */
+/** Texts as they are, and packed. */
+const PACKED = { t: "z", e: "i" } as const;
+
+/** The shortest form of a fragment: long texts packed. */
 export async function packFragment(fragment: string): Promise<string> {
   const fields = new URLSearchParams(fragment);
-  const text = fields.get("t") ?? "";
-  if (text.length < LONG) return fragment;
-  const packed = await packText(text);
-  if (packed === null || packed.length >= new URLSearchParams({ t: text }).toString().length) return fragment;
-  const rest = [...fields].map(([name, value]) => (name === "t" ? ["z", packed] : [name, value]));
-  return new URLSearchParams(rest).toString();
+  const packed = new Map<string, readonly [name: string, value: string]>();
+  for (const [plain, name] of Object.entries(PACKED)) {
+    const text = fields.get(plain) ?? "";
+    if (text.length < LONG) continue;
+    const value = await packText(text);
+    if (value !== null && value.length < new URLSearchParams({ t: text }).toString().length)
+      packed.set(plain, [name, value]);
+  }
+  if (packed.size === 0) return fragment;
+  return new URLSearchParams([...fields].map((field) => [...(packed.get(field[0]) ?? field)])).toString();
 }
 
 export function isPacked(fragment: string): boolean {
-  return new URLSearchParams(fragment.replace(/^#/, "")).has("z");
+  const fields = new URLSearchParams(fragment.replace(/^#/, ""));
+  return Object.values(PACKED).some((name) => fields.has(name));
 }
 
-/** The fragment with its text as it is; null where it cannot be unpacked. */
+/** The fragment with its texts as they are; null where one cannot be unpacked. */
 export async function unpackFragment(fragment: string): Promise<string | null> {
   const fields = new URLSearchParams(fragment.replace(/^#/, ""));
-  const text = await unpackText(fields.get("z") ?? "");
-  if (text === null) return null;
-  fields.delete("z");
-  fields.set("t", text);
+  for (const [plain, name] of Object.entries(PACKED)) {
+    const packed = fields.get(name);
+    if (packed === null) continue;
+    const text = await unpackText(packed);
+    if (text === null) return null;
+    fields.delete(name);
+    fields.set(plain, text);
+  }
   return fields.toString();
 }
 

@@ -2,7 +2,7 @@
 
 import { el, setText } from "../elements/dom.js";
 import { formatBytes, formatInteger } from "../elements/format.js";
-import { say } from "../i18n/index.js";
+import { ended, say } from "../i18n/index.js";
 import type { Estimate, Measurement, MeasureProgress } from "./sources/source.js";
 
 export type Measured<T> =
@@ -101,7 +101,7 @@ export class MeasuringLine {
 }
 
 function wordsOf({ now, measurement }: Measuring<unknown>): string {
-  if (now.is === "failed") return say("measure.failed", { reason: now.reason });
+  if (now.is === "failed") return say("measure.failed", { reason: ended(now.reason) });
   if (now.is === "running") {
     const { done, total, left } = now.progress ?? { done: 0, total: measurement.estimate().passes, left: null };
     const counted = { done: formatInteger(done), total: formatInteger(total) };

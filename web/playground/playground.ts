@@ -32,7 +32,7 @@ import { STAND_IN } from "./sources/index.js";
 import type { Chosen, OpenProgress } from "./sources/opened-file.js";
 import type { Core, HeadLosses, HeadSource, ModelEffect, RunOptions } from "./sources/source.js";
 import type { State } from "./state.js";
-import { initialState, tidyText } from "./state.js";
+import { initialState, ownView, tidyText } from "./state.js";
 import type { Tokenization } from "./tokens.js";
 import type { Drawn, Layout } from "./view/layout.js";
 import { draw, layOut, rowOf, tokenOf } from "./view/layout.js";
@@ -43,6 +43,9 @@ const ASKED = ["text", "unit", "source", "causal", "layer", "off"] as const;
 
 /** What is done to the heads on screen, so that they must not be taken away for those that were waited for. */
 const WORK = ["causal", "layer", "off", "pinned"] as const;
+
+/** Longer texts are cut by every source. */
+const MOST_UNITS = 32_768;
 
 /** A run that takes longer says so. */
 const SLOW = 300;
@@ -82,6 +85,8 @@ export class Playground implements Shell {
   private tokenized = "";
   /** Of `tokenized`; made when it is needed. */
   private rowsNow: Layout | null = null;
+  /** How far the text beside it goes. */
+  private otherCut: { readonly text: string; readonly cutAt: number } | null = null;
   private shown: Shown | null = null;
   private drawing: Drawing | null = null;
   private captions: { answer: Answer; language: string; list: readonly HeadWords[] } | null = null;
@@ -151,11 +156,17 @@ export class Playground implements Shell {
     return this.engine.ready();
   }
 
-  ask(text: string, { off }: { off?: ReadonlySet<number> }, signal: AbortSignal): Promise<Answer | null> {
+  async ask(text: string, { off }: { off?: ReadonlySet<number> }, signal: AbortSignal): Promise<Answer | null> {
     const { answer } = this.shown ?? {};
-    if (!answer) return Promise.resolve(null);
+    if (!answer) return null;
     const { source, unit, options } = answer;
-    return this.engine.askBeside({ source, unit, text, options: { ...options, off: off ?? options.off } }, signal);
+    const asked = { source, unit, text, options: { ...options, off: off ?? options.off } };
+    const found = await this.engine.askBeside(asked, signal);
+    if (found && found.cutAt !== null) {
+      this.otherCut = { text, cutAt: found.cutAt };
+      this.address.writeSoon();
+    }
+    return found;
   }
 
   update(given: Partial<State>): void {
@@ -165,11 +176,13 @@ export class Playground implements Shell {
     if (change.source !== undefined && change.source !== before.source) this.choose(change);
     else if (this.standsIn() && !("text" in change) && WORK.some((name) => name in change)) {
       this.state = { ...this.state, source: STAND_IN.id, layer: 0 };
-    } else if (change.source === undefined && "text" in change && "head" in change && this.source().layers > 1) {
+    } else if (change.source === undefined && "text" in change && "head" in change && this.source() !== STAND_IN) {
       // An example: its head is one of the built ones.
       this.state = { ...this.state, head: before.head, pinned: null };
       this.suggest = true;
     }
+    // It was about a text that is no longer asked for.
+    if ("text" in change && this.problem?.key === "input.linkFailed") this.problem = null;
     if (this.state.rows !== before.rows || this.state.hide !== before.hide) {
       this.rowsNow = null;
       if (!("pinned" in change)) this.movePin(before);
@@ -217,8 +230,8 @@ export class Playground implements Shell {
     const plain = isPacked(fragment) ? await unpackFragment(fragment) : fragment;
     this.previewed = null;
     this.suggest = false;
-    if (plain === null) this.problem = { key: "input.linkFailed", reason: "" };
     this.update(plain === null ? {} : fromFragment(plain, this.state));
+    if (plain === null) this.problem = { key: "input.linkFailed", reason: "" };
     this.fetchWanted();
   }
 
@@ -277,7 +290,7 @@ export class Playground implements Shell {
       if (linked) this.update({});
       else {
         this.suggest = true;
-        this.state = { ...this.state, source: source.id, layer: 0, head: 0, pinned: null, off: new Set() };
+        this.state = { ...this.state, ...ownView, source: source.id };
         this.update({ source: source.id });
       }
     } catch (error) {
@@ -308,8 +321,11 @@ export class Playground implements Shell {
   }
 
   private shownState(): State {
-    const { cutAt } = this.tokenization;
-    return cutAt === null ? this.state : { ...this.state, text: this.state.text.slice(0, cutAt) };
+    const { state, tokenized, tokenization, otherCut } = this;
+    // Of a text that has yet to be cut no more than any source reads.
+    const cutAt = tokenized === state.text ? tokenization.cutAt : MOST_UNITS;
+    const other = otherCut?.text === state.otherText ? otherCut.cutAt : MOST_UNITS;
+    return { ...state, text: upTo(state.text, cutAt), otherText: upTo(state.otherText, other) };
   }
 
   private schedule(redraw: boolean): void {
@@ -353,6 +369,8 @@ export class Playground implements Shell {
   private accept({ tokenization, text }: { tokenization: Tokenization; text: string }): void {
     this.tokenization = tokenization;
     this.tokenized = text;
+    // The link holds no more than this.
+    if (tokenization.cutAt !== null) this.address.writeSoon();
     this.rowsNow = null;
     this.schedule(true);
   }
@@ -525,4 +543,8 @@ export class Playground implements Shell {
     this.cost.render(scene);
     setText(byId("engine"), this.engineName ? say("page.engine", this.engineName) : "");
   }
+}
+
+function upTo(text: string, end: number | null): string {
+  return end === null ? text : text.slice(0, end);
 }

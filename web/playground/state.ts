@@ -97,6 +97,16 @@ export function initialState(language: Language): State {
   };
 }
 
+/** What is looked at in one source means nothing in another. */
+export const ownView: Pick<State, "layer" | "head" | "pinned" | "off" | "lines" | "otherHead"> = {
+  layer: 0,
+  head: 0,
+  pinned: null,
+  off: new Set(),
+  lines: new Set(),
+  otherHead: 0,
+};
+
 /** A text field holds no carriage returns, and a link no half of a character. */
 export function tidyText(text: string): string {
   return text.replace(/\r\n?/g, "\n").replace(/[\ud800-\udfff]/gu, "\ufffd");

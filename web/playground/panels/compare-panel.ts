@@ -1,6 +1,7 @@
 /** The enlarged head beside another one, beside itself with all heads on, or on another text. */
 
 import { byId, el, setText } from "../../elements/dom.js";
+import { formatInteger } from "../../elements/format.js";
 import type { CompareSide, HeadCompare } from "../../elements/head-compare.js";
 import type { ViewState } from "../../elements/view-state.js";
 import { say } from "../../i18n/index.js";
@@ -15,8 +16,10 @@ import { draw, layOut } from "../view/layout.js";
 /** What the other side was asked, and what came of it. */
 interface Other {
   readonly key: string;
+  readonly source: Answer["source"];
   readonly stop: AbortController;
-  answer: Answer | null;
+  /** Undefined until it is there; null where there was nothing to compute. */
+  answer: Answer | null | undefined;
   problem: string | null;
 }
 
@@ -66,9 +69,14 @@ export class ComparePanel {
     if (against === "text" && otherText === "") return [null, null, say("compare.nothing")];
     const found = against === "off" ? this.ask(answer.text, new Set()) : this.ask(otherText, off);
     if (found.problem) return [null, null, say("compare.failed", { reason: found.problem })];
-    if (!found.answer) return null;
+    if (found.answer === undefined) return null;
+    if (found.answer === null) return [null, null, say("compare.empty")];
+    const { cutAt, tokens } = found.answer;
     const other = this.viewOf(found.answer);
-    if (against === "text") return [side(view, head), side(other, head, otherText), ""];
+    if (against === "text") {
+      const cut = cutAt === null ? "" : say("compare.cut", { tokens: formatInteger(tokens.length) });
+      return [side(view, head), side(other, head, upTo(otherText, cutAt)), cut];
+    }
     const layered = answer.source.layers > 1;
     const without = say("compare.without", { heads: namesOf(off, layered) });
     return [
@@ -102,14 +110,17 @@ export class ComparePanel {
   /** The same question with other heads, or another text; asked once. */
   private ask(text: string, off: ReadonlySet<number>): Other {
     const { answer } = this.scene as Scene;
+    const { source, unit } = answer;
     const { layer, causal } = answer.options;
-    const key = [answer.source.id, answer.unit, layer, causal, [...off].join("."), text].join("\n");
-    if (this.other?.key === key) return this.other;
+    const key = [unit, layer, causal, [...off].join("."), text].join("\n");
+    // Of a file that took the place of another one its name is no proof.
+    if (this.other?.key === key && this.other.source === source) return this.other;
     this.other?.stop.abort();
-    const other: Other = { key, stop: new AbortController(), answer: null, problem: null };
+    const other: Other = { key, source, stop: new AbortController(), answer: undefined, problem: null };
     this.other = other;
     this.shell.ask(text, { off }, other.stop.signal).then(
       (found) => {
+        if (other.stop.signal.aborted) return;
         other.answer = found;
         this.again(other);
       },
@@ -133,6 +144,10 @@ export class ComparePanel {
     this.drawn = { answer, key, view };
     return view;
   }
+}
+
+function upTo(text: string, end: number | null): string {
+  return end === null ? text : text.slice(0, end);
 }
 
 function side({ heads, queries, keys, weights, scores, hidden, queryTexts }: View, head: number, label?: string) {

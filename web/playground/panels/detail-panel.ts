@@ -121,7 +121,9 @@ export class DetailPanel {
     this.scene = scene;
     const { tab } = this.shell.state;
     if (tab === "numbers") this.panelOf(tab)?.render(scene);
-    if (!this.sentence.hidden) this.sentence.replaceChildren(...sentence(scene));
+    if (this.sentence.hidden) return;
+    this.sentence.replaceChildren(...sentence(scene));
+    this.sentence.classList.toggle("hint", scene.spot?.key == null);
   }
 }
 

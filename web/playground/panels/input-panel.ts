@@ -2,12 +2,13 @@
 
 import { byId, el, setAttributes, setText } from "../../elements/dom.js";
 import { formatBytes, formatInteger, formatMilliseconds } from "../../elements/format.js";
-import { say } from "../../i18n/index.js";
+import type { MessageKey } from "../../i18n/index.js";
+import { ended, say } from "../../i18n/index.js";
 import type { Input, Shell, Wait } from "../shell.js";
 import { choose, on } from "../shell.js";
 import { entries, entryById } from "../sources/index.js";
 import type { HeadSource } from "../sources/source.js";
-import { examples } from "../state.js";
+import { examples, ownView } from "../state.js";
 import type { Unit } from "../tokens.js";
 import { hasUnspaced } from "../tokens.js";
 
@@ -74,7 +75,7 @@ export class InputPanel {
   }
 
   private renderMessages({ source, tokenization, problem, answer }: Input, text: string): void {
-    show("problem", problem ? say(problem.key, { reason: problem.reason }) : "");
+    show("problem", problem ? say(problem.key, { reason: ended(problem.reason) }) : "");
     const { tokens, cutAt } = tokenization;
     const used = cutAt === null ? text : text.slice(0, cutAt);
     let note = "";
@@ -91,11 +92,12 @@ export class InputPanel {
     // While another source's first answer is on its way the last one's numbers would stand beside the wrong tokens.
     if (answer && answer.source === source && tokens.length > 0) {
       const { layersRun, milliseconds } = answer.run;
-      const said = tokens.length === 1 ? "input.status.one" : "input.status";
-      const message = source.layers > 1 ? "input.statusLayers" : source.input === "text" ? said : "input.statusFixed";
+      const alone = source.input === "text" ? "input.status" : "input.statusFixed";
+      const message = source.layers > 1 ? "input.statusLayers" : alone;
+      const characters = countCharacters(used);
       status = say(message, {
-        tokens: answer.tokens.length,
-        characters: countCharacters(used),
+        tokens: counted(answer.tokens.length, ["count.tokens.one", "count.tokens"]),
+        characters: counted(characters, ["count.characters.one", "count.characters"]),
         layers: layersRun,
         heads: answer.open.config.numHeads,
         time: formatMilliseconds(milliseconds),
@@ -107,7 +109,7 @@ export class InputPanel {
   private selectSource(id: string): void {
     const { defaultCausal } = entryById(id);
     this.shell.preview(null);
-    this.shell.update({ source: id, causal: defaultCausal, layer: 0, head: 0, pinned: null, off: new Set() });
+    this.shell.update({ ...ownView, source: id, causal: defaultCausal });
   }
 }
 
@@ -131,15 +133,20 @@ function show(id: string, words: string): void {
   setText(node, words);
 }
 
-const counted = new Map<string, number>();
+/** "1 token", "1,024 tokens" */
+function counted(count: number, [one, several]: readonly [MessageKey, MessageKey]): string {
+  return count === 1 ? say(one) : say(several, { count: formatInteger(count) });
+}
+
+const counts = new Map<string, number>();
 
 /** The page asks at every change, of the text and of what is shown of it. */
 function countCharacters(text: string): number {
-  let count = counted.get(text);
+  let count = counts.get(text);
   if (count === undefined) {
     count = countNow(text);
-    if (counted.size >= 4) counted.clear();
-    counted.set(text, count);
+    if (counts.size >= 4) counts.clear();
+    counts.set(text, count);
   }
   return count;
 }

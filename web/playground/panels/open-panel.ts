@@ -2,7 +2,7 @@
 
 import { byId, setAttributes, setText } from "../../elements/dom.js";
 import { formatBytes } from "../../elements/format.js";
-import { say } from "../../i18n/index.js";
+import { ended, say } from "../../i18n/index.js";
 import { on } from "../shell.js";
 import type { Chosen, OpenProgress } from "../sources/opened-file.js";
 
@@ -96,5 +96,5 @@ export class OpenPanel {
 
 function messageOf(error: unknown): string {
   const reason = error instanceof Error ? error.message : String(error);
-  return say("open.failed", { reason });
+  return say("open.failed", { reason: ended(reason) });
 }

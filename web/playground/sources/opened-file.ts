@@ -47,6 +47,23 @@ export async function openChosen(core: WorkerHeadscope, chosen: Chosen, { signal
   }
 }
 
+/** `huggingface.co/…` as people type it, and a file's page there for the file. Throws for what is no address. */
+export function addressOf(given: string, base: string): URL {
+  const typed = /^[\w-]+(\.[\w-]+)+(:\d+)?\//.test(given) ? `https://${given}` : given;
+  let address: URL | null = null;
+  try {
+    address = new URL(typed, base);
+  } catch {
+    // Said below.
+  }
+  if (!address || !/^(https?|blob|data):$/.test(address.protocol)) {
+    throw new Error(say("open.noAddress", { address: given }));
+  }
+  if (address.hostname === "huggingface.co")
+    address.pathname = address.pathname.replace(/^(\/[^/]+\/[^/]+)\/blob\//, "$1/resolve/");
+  return address;
+}
+
 async function amongFiles(files: readonly File[]): Promise<Found> {
   const named = (pattern: RegExp) => files.find(({ name }) => pattern.test(name));
   const models = files.filter(({ name }) => !/\.json$/i.test(name));
@@ -60,7 +77,7 @@ async function amongFiles(files: readonly File[]): Promise<Found> {
 }
 
 async function besideAddress(given: string, signal: AbortSignal): Promise<Found> {
-  const address = new URL(given, location.href);
+  const address = addressOf(given, location.href);
   const name = decodeURIComponent(address.pathname.split("/").pop() || address.host);
   if (!/\.safetensors$/i.test(address.pathname)) {
     return { source: address, name, config: undefined, tokenizer: undefined };
