@@ -1,4 +1,5 @@
 import { F, STATUS_CAPACITY, STATUS_OK, STATUS_OUT_OF_MEMORY } from "./abi.js";
+import { checkAttached } from "./check.js";
 import { mismatch } from "./errors.js";
 import { allocate, byteArea, floatArea, type Heap, outOfMemory } from "./heap.js";
 import type { AttentionResult, Tensor } from "./types.js";
@@ -152,6 +153,7 @@ export function execute(heap: Heap, call: Call, layer: number, cache: number, bl
   const { query, key, value, mask, bias, keyMask, keyLengths, headGate, hidden, wanted } = call;
   const name = layer === 0 ? "attention" : "forward";
   if (call.out !== undefined || call.buffers !== undefined) refuseHeapViews(heap, call);
+  refuseDetached(call);
   const results = wanted & ~TRACE_BIT;
 
   // 1. Places in the arena, in units of 16 bytes.
@@ -273,6 +275,19 @@ function failure(name: string, status: number, bytes: number): Error {
   if (status === STATUS_OUT_OF_MEMORY) return outOfMemory(name, "intermediate values", bytes);
   if (status === STATUS_CAPACITY) return mismatch("memory", "cache", "room for the new keys", "a full cache");
   return new Error(`${name}: the module refused a call that was checked (status ${status}); please report this`);
+}
+
+/** Getters of the caller's ran while options were read, and may have given away what had been looked at before. */
+function refuseDetached({ query, key, value, mask, bias, keyMask, keyLengths, headGate }: Call): void {
+  // Detached arrays have length 0, as empty ones have.
+  if (query.length === 0) checkAttached("query", query);
+  if (key?.length === 0) checkAttached("key", key);
+  if (value?.length === 0) checkAttached("value", value);
+  if (mask?.data.length === 0) checkAttached("mask", mask.data);
+  if (bias?.data.length === 0) checkAttached("bias", bias.data);
+  if (keyMask?.length === 0) checkAttached("keyPadding", keyMask);
+  if (keyLengths?.length === 0) checkAttached("keyPadding", keyLengths);
+  if (headGate?.length === 0) checkAttached("headMask", headGate);
 }
 
 /** Memory of the module's own: it is detached whenever the heap grows, and the module writes to it. */

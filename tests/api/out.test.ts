@@ -375,6 +375,39 @@ eachVariant("out: a getter that gives memory away while options are read is foun
   assert.throws(() => hs.attention(x, x, x, { out }), { name: "TypeError", message: /^out\.output: .*detached$/ });
 });
 
+eachVariant("out: a getter that gives an input away after it was looked at is found out", (hs) => {
+  const random = new Random(15);
+  const layer = hs.multiHeadAttention(CONFIG, drawWeights(CONFIG, random));
+  const give = ({ buffer }: { readonly buffer: ArrayBufferLike }) =>
+    structuredClone(null, { transfer: [buffer as ArrayBuffer] });
+  const [key, value] = [random.tensor([4, 12]), random.tensor([4, 12])];
+  const [data, keyPadding, headMask] = [new Uint8Array(16).fill(1), new Uint8Array(4).fill(1), new Float32Array(4)];
+  const x = random.tensor([4, 12]);
+  const inputs = {
+    key: [{ key }, key.data],
+    value: [{ value }, value.data],
+    mask: [{ mask: { data, shape: [4, 4] } }, data],
+    keyPadding: [{ keyPadding }, keyPadding],
+    headMask: [{ headMask }, headMask],
+    query: [{}, x.data],
+  } as const;
+  for (const [name, [options, lost]] of Object.entries(inputs)) {
+    const weights = new Float32Array(64).fill(OLD);
+    const out = {
+      weights,
+      get output() {
+        give(lost);
+        return undefined;
+      },
+    };
+    assert.throws(() => layer.forward(x, { ...options, out }), {
+      name: "TypeError",
+      message: new RegExp(`^${name}: .*whose buffer is detached$`),
+    });
+    assert.ok(weights.every((each) => each === OLD));
+  }
+});
+
 eachVariant("out: a full cache, or too little memory for the other results, leaves buffers as they were", (hs) => {
   const random = new Random(13);
   const layer = hs.multiHeadAttention(CONFIG, drawWeights(CONFIG, random));
