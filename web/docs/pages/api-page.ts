@@ -25,7 +25,8 @@ const entries: readonly Entry[] = [
 
 const hs = await load();
 const layer = hs.multiHeadAttention({ dModel: 8, numHeads: 2 }, { layout: "in-out", wq, wk, wv, wo });
-const { output, weights } = layer.forward({ data, shape: [4, 8] }, { causal: true });
+const x = { data, shape: [4, 8] };
+const { output, weights } = layer.forward(x, { causal: true });
 layer.forward(x, { causal: true, out: { weights: weights.data } }); // the next one's weights, in the same memory
 `,
   },
