@@ -28,7 +28,7 @@ export async function want(name: keyof typeof later, missed: (error: unknown) =>
   if (wanted.has(name)) return;
   wanted.add(name);
   try {
-    const fetched = later[name]();
+    const fetched: Promise<CustomElementConstructor> = later[name]();
     for (const place of document.querySelectorAll(name)) busy(place, fetched).catch(() => {});
     customElements.define(name, await fetched);
   } catch (error) {
