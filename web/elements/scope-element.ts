@@ -177,7 +177,14 @@ export abstract class ScopeElement extends Base {
     try {
       if (this.isConnected) this.drawNow();
     } finally {
-      tell?.();
+      // A large picture is painted in parts: a drawing that asks for another one has not shown all yet.
+      const next = this.tell as (() => void) | null;
+      if (next) {
+        this.tell = () => {
+          tell?.();
+          next();
+        };
+      } else tell?.();
     }
   }
 
