@@ -144,15 +144,14 @@ test("the language follows the browser and the button, the theme its button, and
   await page.locator("#theme").click();
   assert.equal(await theme(), "dark");
   await page.locator("button.copy").first().click();
-  const copied = await page.evaluate(() => navigator.clipboard.readText());
-  assert.match(copied, /^<head-lines id="lines" src=/);
+  await until(page, async () => (await navigator.clipboard.readText()).startsWith('<head-lines id="lines" src='));
   await page.close();
 });
 
 test("a link to a name of the API opens the list that holds it; the page and the overview have no findings of axe", async () => {
   const { page, complaints } = await open("api");
   await page.goto(`${site.url}api.html#WorkerModel`);
-  assert.ok(await page.locator("#WorkerModel").isVisible());
+  await page.locator("#WorkerModel").waitFor();
   assert.deepEqual(await violations(page), []);
   await page.goto(`${site.url}elements.html`);
   await figuresDrawn(page, ["head-grid", "head-lines"]);

@@ -11,7 +11,20 @@ import { put, useElements } from "./elements-page.js";
 import { expected } from "./heads.js";
 import { CSP, launchChromium, serveSite } from "./launch.js";
 import { bertFiles, ggufFile } from "./model-files.js";
-import { firstPicture, hover, pictured, sentence, settled, text, tokens, typeText, useBrowser, visit } from "./page.js";
+import {
+  addressed,
+  chooseFiles,
+  firstPicture,
+  hover,
+  pictured,
+  sentence,
+  settled,
+  text,
+  tokens,
+  typeText,
+  useBrowser,
+  visit,
+} from "./page.js";
 import { PATIENT, until } from "./until.js";
 
 useBrowser();
@@ -35,8 +48,7 @@ visit(
   { fragment: "t=How+are&s=built&h=0&l=en" },
   async ({ page }) => {
     const file = ggufFile("twelve.gguf", "gpt2", { ...TWELVE, layers: 12, context: 1024 });
-    await page.locator("#open-button").click();
-    await page.setInputFiles("#open-files", [file]);
+    await chooseFiles(page, [file]);
     await page.locator("#about", { hasText: "12 layers × 12 heads" }).waitFor();
     await settled(page);
     await typeText(page, "How".concat(" are".repeat(699)));
@@ -93,6 +105,7 @@ test("H02: without a network, after one visit, every tab, laboratory and export 
     await page.locator(`#panel-${tab} :is([part~=frame], [part~=difference], td, .box)`).first().waitFor();
   }
   await page.locator("#export").click();
+  await page.locator("#export-menu:not([hidden])").waitFor();
   assert.ok((await page.locator("#export-menu [data-export]").count()) >= 5);
   await page.keyboard.press("Escape");
   await page.locator("#labs").scrollIntoViewIfNeeded();
@@ -145,6 +158,7 @@ visit("H03: markup in tokens is text in every view, in titles, in the address an
   const svg = await saved("svg");
   assert.ok(svg.includes("&lt;img src=x onerror=alert(1)&gt;"));
   assert.doesNotMatch(svg, /<img|<\/script/);
+  await addressed(page);
   await page.goto(page.url());
   await page.reload();
   await firstPicture(page);
@@ -170,8 +184,7 @@ visit(
     assert.ok(typedSign >= 0, shown.join("|"));
     assert.equal(marks[typedSign], "␣", "one stand-in, and the typed sign is not one");
     assert.ok(shown.some((label) => label.includes("Ġ")));
-    await page.locator("#open-button").click();
-    await page.setInputFiles("#open-files", [...bertFiles()]);
+    await chooseFiles(page, bertFiles());
     await page.locator("#about", { hasText: "model.safetensors" }).waitFor();
     await typeText(page, "[CLS] the cat");
     const special = await page
@@ -201,8 +214,8 @@ visit("H05: labels stand in the order of the tokens, each isolated, on every axi
       axis,
     );
   for (const [axis, side] of [
-    ["#matrix .rows > .token", "top"],
-    ["#matrix .columns > .token", "left"],
+    ["#matrix .rows .label", "top"],
+    ["#matrix .columns .label", "left"],
   ] as const) {
     const labels = await inPlace(axis, side);
     assert.deepEqual(

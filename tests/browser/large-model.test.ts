@@ -103,6 +103,7 @@ visit(
       (wanted: string) => document.querySelector("#sort-note")?.textContent?.includes(wanted),
       `comes first: ${best.join(", ")}, in nats per token.`,
     );
+    await settled(page);
     assert.deepEqual(
       await cards(),
       losses.map(({ head }) => `H${head}`),

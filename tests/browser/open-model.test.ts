@@ -9,7 +9,7 @@ import { answer, type Behaviour, rangeOf, serve } from "../models/range-server.t
 import { violations } from "./axe.js";
 import { CSP } from "./launch.js";
 import { bertFiles, type Chosen, ggufFile } from "./model-files.js";
-import { hover, pictured, sentence, settled, text, tokens, typeText, useBrowser, visit } from "./page.js";
+import { chooseFiles, hover, pictured, sentence, settled, text, tokens, typeText, useBrowser, visit } from "./page.js";
 import { eventually, until } from "./until.js";
 
 useBrowser();
@@ -32,13 +32,6 @@ async function weightsOf(model: Model, typed: string, layer: number) {
     formatWeight(data[(head * count + query) * count + key] as number);
 }
 
-async function choose(page: Page, files: readonly Chosen[]): Promise<void> {
-  if (await page.locator("#open").isHidden()) await page.locator("#open-button").click();
-  // Its code is fetched with the first click, and hears of no file before.
-  await page.locator("#open").waitFor();
-  await page.setInputFiles("#open-files", [...files]);
-}
-
 async function opened(page: Page, name: string): Promise<void> {
   await page.locator("#about", { hasText: name }).waitFor();
   await settled(page);
@@ -52,7 +45,7 @@ visit(
   { fragment: FRAGMENT },
   async ({ page, site }) => {
     const before = site.requests.length;
-    await choose(page, [gpt2]);
+    await chooseFiles(page, [gpt2]);
     await opened(page, "twelve-heads.gguf");
     assert.match(await text(page, "#about"), /^twelve-heads\.gguf: gpt2, 3 layers × 12 heads, width 96\./);
     assert.equal(await page.locator("#open").isHidden(), true);
@@ -191,7 +184,7 @@ visit(
   async ({ page }) => {
     const before = await picture(page);
     for (const { name, files, words } of BAD) {
-      await choose(page, files);
+      await chooseFiles(page, files);
       await page.locator("#open-progress").waitFor({ state: "hidden" });
       await page.locator("#open-problem:not([hidden])").waitFor();
       const said = await text(page, "#open-problem");
@@ -205,10 +198,10 @@ visit(
       assert.equal(await page.locator("#open-problem").isHidden(), true);
     }
     // The good one afterwards, and a bad one again: the good one stays.
-    await choose(page, [gpt2]);
+    await chooseFiles(page, [gpt2]);
     await opened(page, "twelve-heads.gguf");
     const good = await picture(page);
-    await choose(page, BAD[1]?.files ?? []);
+    await chooseFiles(page, BAD[1]?.files ?? []);
     await page.locator("#open-problem:not([hidden])").waitFor();
     assert.equal(await picture(page), good);
     await typeText(page, "How are are");
@@ -221,10 +214,8 @@ visit(
   { fragment: FRAGMENT },
   async ({ page, site, complaints }) => {
     const before = await picture(page);
-    await page.route("**/slow.gguf", async (route) => {
-      await new Promise((done) => setTimeout(done, 5000));
-      await route.abort().catch(() => {});
-    });
+    // Never answered: what the page does not wait for any more is let go of.
+    await page.route("**/slow.gguf", () => {});
     await page.locator("#open-button").click();
     await page.locator("#open-address").fill(`${site.url}slow.gguf`);
     await page.locator("#open-form button").click();
@@ -284,6 +275,7 @@ visit("the progress of an address: bytes so far, and of how many", CROSS, async 
     await openAddress(page, server.url);
     await progressIs(page, words);
     await page.locator("#open-cancel").click();
+    await page.locator("#open-problem:not([hidden])").waitFor();
     assert.equal(await text(page, "#open-problem"), "Stopped. Nothing was changed.");
     await eventually(() => held.every((response) => response.destroyed));
     assert.equal(server.requests.length, 1, "nothing is asked for after that");
@@ -344,7 +336,7 @@ visit(
   { fragment: "t=How+are&s=file&y=2&h=9&q=1&k=0&l=en" },
   async ({ page }) => {
     assert.match(await text(page, "#wait"), /^This link shows a model file of its author's/);
-    await choose(page, [gpt2]);
+    await chooseFiles(page, [gpt2]);
     await opened(page, "twelve-heads.gguf");
     const weight = (await weightsOf(await inNode(gpt2), "How are", 2))(9, 1, 0);
     assert.equal(await sentence(page), `query ␣are reads key How with weight ${weight} · head 9, layer 2`);
@@ -353,11 +345,11 @@ visit(
 );
 
 visit("a second file takes the place of the first", { fragment: FRAGMENT }, async ({ page }) => {
-  await choose(page, [gpt2]);
+  await chooseFiles(page, [gpt2]);
   await opened(page, "twelve-heads.gguf");
   await page.locator("#inspector > summary").click();
   await page.locator("#inspector-body dd", { hasText: "twelve-heads.gguf" }).waitFor();
-  await choose(page, [ggufFile("eight-heads.gguf", "llama")]);
+  await chooseFiles(page, [ggufFile("eight-heads.gguf", "llama")]);
   await opened(page, "eight-heads.gguf");
   assert.equal(await page.locator("#heads .card").count(), 8);
   await page.locator("#inspector-body dd", { hasText: "eight-heads.gguf" }).waitFor();

@@ -9,7 +9,8 @@ import type { Browser, BrowserContext, BrowserContextOptions, Page, Route } from
 import { toFragment } from "../../web/playground/fragment.js";
 import { initialState } from "../../web/playground/state.js";
 import { CSP, launchChromium, type ServedSite, serveSite } from "./launch.js";
-import { PATIENT, until } from "./until.js";
+import type { Chosen } from "./model-files.js";
+import { atRest, PATIENT, until } from "./until.js";
 
 export interface Visit {
   readonly page: Page;
@@ -92,8 +93,8 @@ export function watch(page: Page, site: ServedSite): string[] {
     if (url.host !== host && url.protocol !== "blob:") complaints.push(`request to ${url.href}`);
   });
   page.on("requestfailed", (request) => {
-    // A browser asks for the icon when it likes, and lets go of it when the page is loaded anew.
-    const dropped = /icon\.svg$/.test(request.url()) && /ABORTED/.test(request.failure()?.errorText ?? "");
+    // Let go of by the page itself, which was left or loaded anew, and not refused by anybody.
+    const dropped = /ABORTED/.test(request.failure()?.errorText ?? "");
     if (!dropped) complaints.push(`failed request: ${request.url()}`);
   });
   return complaints;
@@ -104,30 +105,21 @@ export async function firstPicture(page: Page): Promise<void> {
   await settled(page);
 }
 
-/** After the frame in which a change is drawn, the answer of the worker to it, and the code that is fetched for it. */
-export async function settled(page: Page): Promise<void> {
-  await drawn(page);
-  // What has come may want more: a panel its element.
-  do {
-    await until(page, () => !document.querySelector('[aria-busy="true"]'));
-    await drawn(page);
-  } while (await page.evaluate(() => document.querySelector('[aria-busy="true"]') !== null));
-}
+/** After the change is drawn, the answer of the worker to it has come, and the code that is fetched for it. */
+export const settled = (page: Page): Promise<void> => atRest(page);
 
-/** After the frame in which a change is drawn, as far as it needs no answer. */
-export async function drawn(page: Page): Promise<void> {
-  await page.evaluate(
-    () => new Promise<void>((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)))),
-  );
-}
-
-/** After the state has been written into the address, which the page does a moment after the last change. */
+/** After the state has been written into the address, a moment after the last change. Long texts are packed first: wait for "#z=". */
 export async function addressed(page: Page): Promise<void> {
   await settled(page);
-  // A timer of the page comes after those it has set before, however slow the machine is; this test's own may not.
+  // A timer of the page comes after those it has set before, however slow the machine is; the test's own may not.
   await page.evaluate(() => new Promise((done) => setTimeout(done, 300)));
-  // The texts that are long are packed first, by a stream.
-  await drawn(page);
+}
+
+/** Files of the visitor's own. What takes them is fetched with the first click, and hears of none before. */
+export async function chooseFiles(page: Page, files: readonly Chosen[]): Promise<void> {
+  if (await page.locator("#open").isHidden()) await page.locator("#open-button").click();
+  await page.locator("#open").waitFor();
+  await page.setInputFiles("#open-files", [...files]);
 }
 
 export async function typeText(page: Page, text: string): Promise<void> {

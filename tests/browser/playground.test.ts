@@ -263,6 +263,7 @@ visit("the shapes on the way and the bills are those of the layer", {}, async ({
     assert.ok(bills.includes(bill), bill);
   // The sizes can be played with, and the layer's come back.
   await page.locator("#cost-change").click();
+  await settled(page);
   assert.equal(await page.locator("#cost input[type=range]").first().isVisible(), true);
   await page.locator("#cost-change").click();
   await settled(page);

@@ -129,6 +129,7 @@ visit(
   async ({ page }) => {
     await until(page, "window.letThrough");
     await page.locator("#heads .card input").nth(2).uncheck();
+    await page.locator("#change:not([hidden])").waitFor();
     await page.evaluate("window.letThrough()");
     await page.waitForTimeout(700);
     assert.equal(await page.locator("#source input:checked").getAttribute("value"), "built");
@@ -184,6 +185,7 @@ visit(
     const own = await picture(page, 4);
     await page.locator("#heads .card input").nth(4).uncheck();
     await page.locator("#change:not([hidden])", { hasText: "nats" }).waitFor();
+    await settled(page);
     assert.equal(await picture(page, 4), own, "a head is left out after it has read");
     const off = [{ layer: 0, head: 4 }];
     const { net, list } = await run(SENTENCE);
@@ -208,6 +210,7 @@ visit(
     assert.equal(await page.locator("fieldset#layers .touched").count(), 1);
     await page.locator("#all-on").click();
     await page.locator("#change").waitFor({ state: "hidden" });
+    await settled(page);
     assert.deepEqual(await Promise.all([0, 1, 2].map((head) => picture(page, head))), before);
   },
 );

@@ -31,6 +31,31 @@ export async function until<Argument>(
   }
 }
 
+/** What is busy says so; what has been set is drawn, in every shadow tree. Text: Node would add helpers to functions. */
+const BUSY = `document.querySelector('[aria-busy="true"]') !== null`;
+const DRAWN = `(async () => {
+  const below = (root) => [...root.querySelectorAll("*")].flatMap((node) => {
+    return node.shadowRoot ? [node, ...below(node.shadowRoot)] : [];
+  });
+  await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))));
+  await Promise.all(below(document).map((node) => node.updateComplete));
+  await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+  await Promise.all(below(document).map((node) => node.updateComplete));
+})()`;
+
+/**
+ * After a change is drawn, the answer of the worker to it has come, and the code that is fetched for it. A page that is
+ * at rest may be read; every other moment is one of many.
+ */
+export async function atRest(page: Asked): Promise<void> {
+  await page.evaluate(DRAWN, undefined as never);
+  // What has come may want more: a panel its element.
+  do {
+    await until(page, `!(${BUSY})`);
+    await page.evaluate(DRAWN, undefined as never);
+  } while (await page.evaluate(BUSY, undefined as never));
+}
+
 /** The same for what is known here, such as what a server was asked. */
 export async function eventually(holds: () => boolean): Promise<void> {
   const end = performance.now() + PATIENCE;

@@ -8,7 +8,7 @@ import { builtHeads } from "../../web/playground/sources/built-heads.js";
 import { groupTokens } from "../../web/playground/view/groups.js";
 import { mapsOf, mergeMaps, withoutRows } from "../../web/playground/view/maps.js";
 import { expected } from "./heads.js";
-import { addressed, drawn, firstPicture, settled, text, tokens, typeText, useBrowser, visit } from "./page.js";
+import { addressed, firstPicture, settled, text, tokens, typeText, useBrowser, visit } from "./page.js";
 import { until } from "./until.js";
 
 useBrowser();
@@ -241,28 +241,47 @@ visit("? lists the keys in a dialog, Escape closes it and keeps the pin", {}, as
 visit(
   "typing waits for nothing: tokens follow while the worker is at work, and the last text wins",
   {
-    // Every answer takes its time.
+    // Answers wait while the test holds them.
     worker: async (route) => {
       const answer = await route.fetch();
-      const slowly = `{
+      const patch = `{
         const post = MessagePort.prototype.postMessage;
+        let held = null;
         MessagePort.prototype.postMessage = function (...given) {
-          const end = performance.now() + 400;
-          while (performance.now() < end);
-          return post.apply(this, given);
+          if (held) held.push(() => post.apply(this, given));
+          else post.apply(this, given);
+        };
+        const hold = new BroadcastChannel("hold");
+        hold.onmessage = ({ data }) => {
+          const before = held ?? [];
+          held = data ? before : null;
+          if (!data) for (const send of before) send();
+          hold.postMessage("done");
         };
       }`;
-      await route.fulfill({ response: answer, body: slowly + (await answer.text()) });
+      await route.fulfill({ response: answer, body: patch + (await answer.text()) });
     },
   },
   async ({ page }) => {
     const busy = () => page.locator("#main").getAttribute("aria-busy");
+    const hold = (answers: boolean) =>
+      page.evaluate((given) => {
+        const channel = new BroadcastChannel("hold");
+        const heard = new Promise((done) => channel.addEventListener("message", done, { once: true }));
+        channel.postMessage(given);
+        return heard.then(() => channel.close());
+      }, answers);
+    await hold(true);
     for (const words of ["one two three", "one two", "four five six seven"]) {
       await page.locator("#text").fill(words);
-      await drawn(page);
-      assert.equal((await tokens(page)).length, words.split(" ").length);
+      await until(
+        page,
+        (shown) => document.querySelector("#tokens")?.shadowRoot?.querySelectorAll(".chip").length === shown,
+        words.split(" ").length,
+      );
       assert.equal(await busy(), "true");
     }
+    await hold(false);
     await settled(page);
     assert.match(await text(page, "#status"), /^4 tokens/);
     assert.equal(await page.locator("#heads canvas").first().getAttribute("width"), "4");

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Browser, ElementHandle, Page } from "puppeteer-core";
 import { CSP, type ServedSite, serveSite } from "../launch.js";
-import { PATIENCE, PATIENT, until } from "../until.js";
+import { atRest, PATIENCE, PATIENT, until } from "../until.js";
 import { launchFirefox } from "./launch.js";
 
 export interface Visit {
@@ -58,21 +58,10 @@ function watch(page: Page, site: ServedSite): string[] {
   return complaints;
 }
 
-/** After the answer of the worker to a change, the code that is fetched for it, and the frame in which it is drawn. */
+/** After the first picture, and after whatever is under way: see `atRest`. */
 export async function settled(page: Page): Promise<void> {
-  await frame(page);
   await until(page, () => document.querySelector<HTMLElement>("#views")?.hidden === false);
-  // What has come may want more: a panel its element.
-  do {
-    await until(page, () => !document.querySelector('[aria-busy="true"]'));
-    await frame(page);
-  } while (await page.evaluate(() => document.querySelector('[aria-busy="true"]') !== null));
-}
-
-async function frame(page: Page): Promise<void> {
-  await page.evaluate(
-    () => new Promise<void>((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)))),
-  );
+  await atRest(page);
 }
 
 /** An element of a selector that may pass into a shadow tree by `>>>`. */

@@ -2,6 +2,7 @@
 
 import { byId, el, setAttributes, setText } from "../../elements/dom.js";
 import { say } from "../../i18n/index.js";
+import { busy } from "../busy.js";
 import { exports } from "../export/index.js";
 import type { Scene, Shell } from "../shell.js";
 
@@ -17,7 +18,7 @@ export class ExportPanel {
       item.addEventListener("click", () => {
         this.show(false);
         this.button.focus();
-        void this.save(id, this.scene);
+        void busy(this.button, this.save(id, this.scene));
       });
       return item;
     });
