@@ -41,8 +41,11 @@ uint32_t read_u32(const uint8_t* from) {
   }
 }
 
-/// 16 small integers times d.
-[[gnu::noinline]] void scale_integers(float d, Bytes x, float* to) {
+/// The factors of a K type with one for each group: part 0 of them makes the scales, part 1 the minima.
+[[gnu::noinline]] void keep_factors(float d, Bytes x, size_t part, Parts& parts) {
+  float* to = part == 0 ? parts.scale : parts.minimum;
+  parts.d[part] = d;
+  store_bytes(parts.factors[part], x);
   Vec wide[4];
   widen(x, wide);
   for (size_t i = 0; i < 4; ++i) store(to + i * kLanes, splat(d) * (wide[i] * constant<kWidened>()));
@@ -86,8 +89,8 @@ void q8_0_blocks(const uint8_t* block, size_t n, Parts& parts) {
 // Sixteen groups of 16: x = (d · scale) · q − (dmin · minimum).
 void q2_k_block(const uint8_t* block, Parts& parts) {
   const Bytes both = load_bytes(block);
-  scale_integers(read_half(block + 80), both & constant_byte<15>(), parts.scale);
-  scale_integers(read_half(block + 82), bits(both, 4, constant_byte<15>()), parts.minimum);
+  keep_factors(read_half(block + 80), both & constant_byte<15>(), 0, parts);
+  keep_factors(read_half(block + 82), bits(both, 4, constant_byte<15>()), 1, parts);
   const Bytes three = constant_byte<3>();
   for (size_t i = 0; i < 64; i += 16) {
     const Bytes values = load_bytes(block + 16 + i);
@@ -109,7 +112,7 @@ void q3_k_block(const uint8_t* block, Parts& parts) {
   const Bytes scales =
       make_bytes((s & kFourBits) | (upper << 4 & kUpperBits), (t & kFourBits) | (upper << 2 & kUpperBits),
                  (s >> 4 & kFourBits) | (upper & kUpperBits), (t >> 4 & kFourBits) | (upper >> 2 & kUpperBits));
-  scale_integers(read_half(block + 108), scales - constant_byte<32>(), parts.scale);
+  keep_factors(read_half(block + 108), scales - constant_byte<32>(), 0, parts);
   const Bytes three = constant_byte<3>();
   const Bytes four = constant_byte<4>();
   for (size_t i = 0; i < 64; i += 16) {
@@ -139,6 +142,10 @@ void nibble_k_block(const uint8_t* block, bool five, Parts& parts) {
   const Vec halves = load_halves(block, block + 2, block, block + 2);
   const Vec d = broadcast<0>(halves);
   const Vec dmin = broadcast<1>(halves);
+  store_bytes(parts.factors[0], sixes);
+  std::memcpy(parts.factors[1], parts.factors[0] + 8, 8);
+  parts.d[0] = read_half(block);
+  parts.d[1] = read_half(block + 2);
   for (size_t half = 0; half < 2; ++half) {
     store_pairs(parts.scale + 8 * half, d * (wide[half] * constant<kWidened>()));
     store_pairs(parts.minimum + 8 * half, dmin * (wide[2 + half] * constant<kWidened>()));
@@ -164,7 +171,7 @@ void nibble_k_block(const uint8_t* block, bool five, Parts& parts) {
 // Q6_K: 128 bytes of low nibbles, 64 bytes of high two bits, sixteen signed scales, half d.
 // x = (d · scale) · (q − 32).
 void q6_k_block(const uint8_t* block, Parts& parts) {
-  scale_integers(read_half(block + 208), load_bytes(block + 192), parts.scale);
+  keep_factors(read_half(block + 208), load_bytes(block + 192), 0, parts);
   const Bytes fifteen = constant_byte<15>();
   const Bytes offset = constant_byte<32>();
   const Bytes upper = constant_byte<48>();
@@ -277,7 +284,8 @@ void dequantize(TensorType type, const void* from, size_t n, float* to) {
       for (; i + kLanes <= n; i += kLanes) store(to + i, load_halves(bytes + 2 * i));
       for (; i < n; ++i) to[i] = read_half(bytes + 2 * i);
     } else {
-      for (; i + kLanes <= n; i += kLanes) store(to + i, load_brain_halves(bytes + 2 * i));
+      for (; i + kLanes <= n; i += kLanes)
+        store(to + i, load_brain_halves(reinterpret_cast<const uint16_t*>(bytes + 2 * i)));
       for (; i < n; ++i) {
         to[i] = std::bit_cast<float>(static_cast<uint32_t>(bytes[2 * i] | bytes[2 * i + 1] << 8) << 16);
       }

@@ -47,6 +47,10 @@ struct Parts {
   alignas(16) float scale[kValues / kGroup];
   alignas(16) float minimum[kValues / kGroup];  // only where has_minimum; else taken for 0
   alignas(16) int8_t bytes[kValues];
+  // Of the K types, what scale and minimum are products of: one float for all 256 values, and a small integer for each
+  // 32 of them in Q4_K and Q5_K, for each 16 in the others.
+  float d[2];
+  alignas(16) int8_t factors[2][kValues / kGroup];
 
   /// The 16 bytes of a group.
   [[nodiscard]] const int8_t* group(size_t g) const { return q + g / 2 * stride + g % 2 * kGroup; }

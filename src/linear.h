@@ -1,9 +1,9 @@
 // y = x · W + b with W kept in one of two forms:
 //
 //   packed   float32 panels (matmul.h): for weights that are used again and again
-//   stored   the bytes of a model file, quantised or not, decoded a panel at a time while they are used, or where
-//            they lie for a single row of x (stored_product.h): a model never stands in memory as float32, and a block
-//            that is used once is never packed whole
+//   stored   the weights of a model file in their own precision, quantised or not, decoded a panel at a time while they
+//            are used, or multiplied as they are by a single row of x (stored_product.h): a model never stands in
+//            memory as float32
 #pragma once
 
 #include <cstddef>
@@ -41,8 +41,9 @@ class Linear {
   /// Packs W [depth, columns] and the bias [columns] (or null); the caller's memory is not needed afterwards.
   Status pack(WeightLayout layout, const WeightMatrix& matrix, size_t depth, size_t columns, const float* bias);
 
-  /// Copies the stored bytes of W. Out-in: `columns` rows of `depth` values, row_bytes apart. In-out (F32, F16 and BF16
-  /// only): `depth` rows of `columns` values, row_bytes apart. depth (out-in) is a multiple of the type's block.
+  /// Keeps W of a model file. Out-in: `columns` rows of `depth` values, row_bytes apart. In-out (F32, F16 and BF16
+  /// only): `depth` rows of `columns` values, row_bytes apart. depth (out-in) is a multiple of the type's block. F32 is
+  /// packed, and so is F16 with values of 128 and more or not finite ones, which no trained model has.
   Status keep(WeightLayout layout, TensorType type, const void* data, size_t row_bytes, size_t depth, size_t columns,
               const float* bias);
 
@@ -69,16 +70,14 @@ class Linear {
  private:
   void multiply_stored(size_t rows, size_t first, size_t count, const float* x, size_t x_stride, const float* bias,
                        float* y, size_t y_stride, float* scratch) const;
-  void multiply_one(const float* x, float* y, float* scratch) const;
-  /// Rows first … first + count − 1 of `width` columns as a panel.
-  void decode_panel(size_t column, size_t width, size_t first, size_t count, float* panel) const;
+  Status keep_floats(WeightLayout layout, const uint8_t* data, size_t row_bytes);
+  [[nodiscard]] uint64_t product_floats(uint64_t rows) const;
+  [[nodiscard]] bool rounds(Numerics numerics) const;
   [[nodiscard]] uint64_t panel_floats() const;
   Status keep_bias(const float* bias);
-  [[nodiscard]] uint64_t packed_rows_floats(uint64_t rows) const;
 
   Buffer weights_;
   Buffer bias_;  // padded to whole panels, or empty
-  WeightLayout layout_ = WeightLayout::in_out;
   TensorType type_ = TensorType::f32;
   bool packed_ = true;
   size_t depth_ = 0;

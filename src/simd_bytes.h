@@ -39,6 +39,8 @@ Bytes constant_byte() {
   return {wasm_v128_load8_splat(&ConstantByte<value>::memory)};
 }
 
+inline Bytes splat_byte(uint8_t value) { return {wasm_u8x16_splat(value)}; }
+
 /// (x >> shift) & mask of every byte. The machine shifts pairs of bytes: mask ≤ 255 >> shift drops the neighbour's
 /// bits.
 inline Bytes bits(Bytes x, unsigned shift, Bytes mask) { return {wasm_v128_and(wasm_u16x8_shr(x.v, shift), mask.v)}; }
@@ -84,6 +86,9 @@ inline void store_bytes(void* to, Bytes x) { std::memcpy(to, x.v, 16); }
 template <uint8_t value>
 Bytes constant_byte() {
   return each_byte([](size_t) { return value; });
+}
+inline Bytes splat_byte(uint8_t value) {
+  return each_byte([&](size_t) { return value; });
 }
 inline Bytes operator|(Bytes a, Bytes b) {
   return each_byte([&](size_t i) { return a.v[i] | b.v[i]; });
@@ -137,85 +142,258 @@ inline void widen(Bytes x, Vec (&to)[4]) {
 #endif
 }
 
-/// Rows a, b, c, d of 16 bytes become 16 columns of four bytes, four in each.
-inline void transpose_bytes(Bytes& a, Bytes& b, Bytes& c, Bytes& d) {
-#if defined(__wasm__)
-  const v128_t ab_low = wasm_i8x16_shuffle(a.v, b.v, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
-  const v128_t ab_high = wasm_i8x16_shuffle(a.v, b.v, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
-  const v128_t cd_low = wasm_i8x16_shuffle(c.v, d.v, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
-  const v128_t cd_high = wasm_i8x16_shuffle(c.v, d.v, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
-  a.v = wasm_i16x8_shuffle(ab_low, cd_low, 0, 8, 1, 9, 2, 10, 3, 11);
-  b.v = wasm_i16x8_shuffle(ab_low, cd_low, 4, 12, 5, 13, 6, 14, 7, 15);
-  c.v = wasm_i16x8_shuffle(ab_high, cd_high, 0, 8, 1, 9, 2, 10, 3, 11);
-  d.v = wasm_i16x8_shuffle(ab_high, cd_high, 4, 12, 5, 13, 6, 14, 7, 15);
-#else
-  const Bytes rows[4] = {a, b, c, d};
-  Bytes* const to[4] = {&a, &b, &c, &d};
-  for (size_t part = 0; part < 4; ++part) {
-    *to[part] = each_byte([&](size_t i) { return rows[i % 4].v[4 * part + i / 4]; });
+/// Rows a, b, c, d of four words become columns.
+inline void transpose_words(Bytes& a, Bytes& b, Bytes& c, Bytes& d) {
+  const auto as_floats = [](Bytes x) {
+    float lanes[kLanes];
+    store_bytes(lanes, x);
+    return load(lanes);
+  };
+  Bytes* const rows[] = {&a, &b, &c, &d};
+  Vec words[] = {as_floats(a), as_floats(b), as_floats(c), as_floats(d)};
+  transpose(words[0], words[1], words[2], words[3]);
+  for (size_t i = 0; i < kLanes; ++i) {
+    float lanes[kLanes];
+    store(lanes, words[i]);
+    *rows[i] = load_bytes(lanes);
   }
-#endif
 }
 
-/// x as a whole number of units of 2^15 and a rest, both 16 bits: high[i] · 2^15 + low[i] = the integer part of x[i] ·
-/// scale, which is less than 2^29 in size.
-inline void split_integers(const float* x, float scale, int16_t* high, int16_t* low) {
-#if defined(__wasm__)
-  const v128_t factor = wasm_f32x4_splat(scale);
-  const v128_t a = wasm_i32x4_trunc_sat_f32x4(wasm_f32x4_mul(wasm_v128_load(x), factor));
-  const v128_t b = wasm_i32x4_trunc_sat_f32x4(wasm_f32x4_mul(wasm_v128_load(x + kLanes), factor));
-  const v128_t rest = wasm_i32x4_splat(32767);
-  wasm_v128_store(high, wasm_i16x8_narrow_i32x4(wasm_i32x4_shr(a, 15), wasm_i32x4_shr(b, 15)));
-  wasm_v128_store(low, wasm_i16x8_narrow_i32x4(wasm_v128_and(a, rest), wasm_v128_and(b, rest)));
-#else
-  for (size_t i = 0; i < 2 * kLanes; ++i) {
-    const float scaled = x[i] * scale;
-    const int32_t whole = std::fabs(scaled) < 1e9F ? static_cast<int32_t>(scaled) : 0;
-    high[i] = static_cast<int16_t>(whole >> 15);
-    low[i] = static_cast<int16_t>(whole & 32767);
-  }
-#endif
-}
+// ---- products of bytes and integers ---------------------------------------------------------------------------------
 
-/// 16 numbers in the two parts of split_integers.
-struct SplitIntegers {
+/// Four 32-bit integers.
+struct Integers {
 #if defined(__wasm__)
-  v128_t high[2], low[2];
+  v128_t v;
 #else
-  int16_t high[16], low[16];
+  int32_t v[kLanes];
 #endif
 };
 
-inline SplitIntegers load_split(const int16_t* high, const int16_t* low) {
-  SplitIntegers x;
-  std::memcpy(x.high, high, sizeof x.high);
-  std::memcpy(x.low, low, sizeof x.low);
-  return x;
+#if !defined(__wasm__)
+template <class Function>
+Integers each_integer(const Function& function) {
+  Integers result;
+  for (size_t i = 0; i < kLanes; ++i) result.v[i] = static_cast<int32_t>(function(i));
+  return result;
+}
+#endif
+
+inline Integers no_integers() {
+#if defined(__wasm__)
+  return {wasm_i32x4_const_splat(0)};
+#else
+  return {};
+#endif
 }
 
-/// Four sums that together are Σ q[i] · x[i] of 16 bytes. Every integer on the way fits: 4 · 128 · 2^15 = 2^24, which
-/// is also the last integer up to which floats have them all, so that only the last step rounds.
-inline Vec dot_bytes(const int8_t* q, const SplitIntegers& x) {
+inline Integers load_splat(const int32_t* from) {
 #if defined(__wasm__)
-  const v128_t first = wasm_i16x8_load8x8(q);
-  const v128_t second = wasm_i16x8_load8x8(q + 8);
-  const v128_t high = wasm_i32x4_add(wasm_i32x4_dot_i16x8(first, x.high[0]), wasm_i32x4_dot_i16x8(second, x.high[1]));
-  const v128_t low = wasm_i32x4_add(wasm_i32x4_dot_i16x8(first, x.low[0]), wasm_i32x4_dot_i16x8(second, x.low[1]));
-  return madd(Vec(wasm_f32x4_convert_i32x4(high)), constant<32768.0F>(), Vec(wasm_f32x4_convert_i32x4(low)));
+  return {wasm_v128_load32_splat(from)};
+#else
+  return each_integer([&](size_t) { return *from; });
+#endif
+}
+
+inline Integers operator+(Integers a, Integers b) {
+#if defined(__wasm__)
+  return {wasm_i32x4_add(a.v, b.v)};
+#else
+  return each_integer([&](size_t i) { return a.v[i] + b.v[i]; });
+#endif
+}
+
+template <unsigned bits>
+Integers shift_up(Integers x) {
+#if defined(__wasm__)
+  return {wasm_i32x4_shl(x.v, bits)};
+#else
+  return each_integer([&](size_t i) { return x.v[i] * (1 << bits); });
+#endif
+}
+
+inline Vec to_floats(Integers x) {
+#if defined(__wasm__)
+  return Vec(wasm_f32x4_convert_i32x4(x.v));
 #else
   float lanes[kLanes];
-  for (size_t lane = 0; lane < kLanes; ++lane) {
-    int32_t high = 0;
-    int32_t low = 0;
-    for (const size_t i : {2 * lane, 2 * lane + 1, 2 * lane + 8, 2 * lane + 9}) {
-      high += q[i] * x.high[i];
-      low += q[i] * x.low[i];
-    }
-    lanes[lane] = static_cast<float>(high) * 32768.0F + static_cast<float>(low);
-  }
+  for (size_t i = 0; i < kLanes; ++i) lanes[i] = static_cast<float>(x.v[i]);
   return load(lanes);
 #endif
 }
+
+/// Byte k of each word, with its sign.
+template <unsigned k>
+Vec bytes_to_floats(Bytes x) {
+#if defined(__wasm__)
+  const v128_t top = k == 3 ? x.v : wasm_i32x4_shl(x.v, 24 - 8 * k);
+  return to_floats({wasm_i32x4_shr(top, 24)});
+#else
+  return to_floats(each_integer([&](size_t i) { return static_cast<int8_t>(x.v[4 * i + k]); }));
+#endif
+}
+
+/// The nearest integers.
+inline Integers to_integers(Vec x) {
+#if defined(__wasm__)
+  return {wasm_i32x4_trunc_sat_f32x4(wasm_f32x4_nearest(x))};
+#else
+  float lanes[kLanes];
+  store(lanes, x);
+  return each_integer([&](size_t i) { return std::fabs(lanes[i]) < 1e9F ? std::nearbyint(lanes[i]) : 0.0F; });
+#endif
+}
+
+inline int32_t sum_integers(Integers x) {
+#if defined(__wasm__)
+  return wasm_i32x4_extract_lane(x.v, 0) + wasm_i32x4_extract_lane(x.v, 1) + wasm_i32x4_extract_lane(x.v, 2) +
+         wasm_i32x4_extract_lane(x.v, 3);
+#else
+  return x.v[0] + x.v[1] + x.v[2] + x.v[3];
+#endif
+}
+
+#if defined(__wasm_relaxed_simd__) || !defined(__wasm__)
+
+/// Four integers of less than 2^23 in size as digits of one byte with sign, 16 bytes: the four highest, the four
+/// middle, the four lowest, and four of no meaning.
+inline void store_digits(Integers x, uint8_t* to) {
+#if defined(__wasm__)
+  // 128 added to each digit makes all of them positive and carries where it has to; the exclusive or takes it off.
+  const v128_t each = wasm_i32x4_splat(static_cast<int32_t>(0x80808080U));
+  const v128_t digits = wasm_v128_xor(wasm_i32x4_add(x.v, each), each);
+  wasm_v128_store(to, wasm_i8x16_shuffle(digits, digits, 2, 6, 10, 14, 1, 5, 9, 13, 0, 4, 8, 12, 3, 7, 11, 15));
+#else
+  for (size_t i = 0; i < kLanes; ++i) {
+    const uint32_t digits = (static_cast<uint32_t>(x.v[i]) + 0x80808080U) ^ 0x80808080U;
+    for (size_t digit = 0; digit < 4; ++digit) {
+      to[(digit == 3 ? 12 : 8 - 4 * digit) + i] = static_cast<uint8_t>(digits >> 8 * digit);
+    }
+  }
+#endif
+}
+
+#endif
+
+/// Four integers of less than 2^23 in size as two digits of 16 bits, 16 bytes: the four upper, then the four lower,
+/// upper · 2^12 + lower.
+inline void store_halves(Integers x, uint8_t* to) {
+#if defined(__wasm__)
+  const v128_t lower = wasm_v128_and(x.v, wasm_i32x4_splat(4095));
+  wasm_v128_store(to, wasm_i16x8_narrow_i32x4(wasm_i32x4_shr(x.v, 12), lower));
+#else
+  int16_t halves[2 * kLanes];
+  for (size_t i = 0; i < kLanes; ++i) {
+    halves[i] = static_cast<int16_t>(x.v[i] >> 12);
+    halves[kLanes + i] = static_cast<int16_t>(x.v[i] & 4095);
+  }
+  std::memcpy(to, halves, sizeof halves);
+#endif
+}
+
+/// Eight 16-bit integers.
+struct Words {
+#if defined(__wasm__)
+  v128_t v;
+#else
+  int16_t v[8];
+#endif
+};
+
+/// Eight bytes with sign: of memory, and either half of 16.
+inline Words load_words(const uint8_t* from) {
+#if defined(__wasm__)
+  return {wasm_i16x8_load8x8(from)};
+#else
+  Words x;
+  for (size_t i = 0; i < 8; ++i) x.v[i] = static_cast<int8_t>(from[i]);
+  return x;
+#endif
+}
+inline Words lower_words(Bytes x) {
+#if defined(__wasm__)
+  return {wasm_i16x8_extend_low_i8x16(x.v)};
+#else
+  return load_words(x.v);
+#endif
+}
+inline Words upper_words(Bytes x) {
+#if defined(__wasm__)
+  return {wasm_i16x8_extend_high_i8x16(x.v)};
+#else
+  return load_words(x.v + 8);
+#endif
+}
+
+/// Four 16-bit integers, twice.
+inline Words load_twice(const uint8_t* from) {
+#if defined(__wasm__)
+  return {wasm_v128_load64_splat(from)};
+#else
+  Words x;
+  std::memcpy(x.v, from, 8);
+  std::memcpy(x.v + 4, from, 8);
+  return x;
+#endif
+}
+
+inline Words operator+(Words a, Words b) {
+#if defined(__wasm__)
+  return {wasm_i16x8_add(a.v, b.v)};
+#else
+  Words x;
+  for (size_t i = 0; i < 8; ++i) x.v[i] = static_cast<int16_t>(a.v[i] + b.v[i]);
+  return x;
+#endif
+}
+
+/// x[2i] + x[2i + 1]
+inline Integers add_pairs(Words x) {
+#if defined(__wasm__)
+  return {wasm_i32x4_extadd_pairwise_i16x8(x.v)};
+#else
+  return each_integer([&](size_t i) { return x.v[2 * i] + x.v[2 * i + 1]; });
+#endif
+}
+
+#if defined(__wasm_relaxed_simd__) || !defined(__wasm__)
+/// q[2i] · digits[2i] + q[2i + 1] · digits[2i + 1] with the four bytes at `digits` again and again; they have a sign,
+/// and q is from 0 to 127. (The instruction that adds four products at once would do more, but V8 11's first compiler
+/// gives wrong sums for it.)
+inline Words dot_pairs(Bytes q, const uint8_t* digits) {
+#if defined(__wasm__)
+  return {wasm_i16x8_relaxed_dot_i8x16_i7x16(wasm_v128_load32_splat(digits), q.v)};
+#else
+  Words x;
+  for (size_t i = 0; i < 8; ++i) {
+    const size_t k = 2 * i;
+    x.v[i] = static_cast<int16_t>(q.v[k] * static_cast<int8_t>(digits[k % 4]) +
+                                  q.v[k + 1] * static_cast<int8_t>(digits[k % 4 + 1]));
+  }
+  return x;
+#endif
+}
+#endif
+
+/// sum[i] + a[2i] · b[2i] + a[2i + 1] · b[2i + 1]
+inline Integers add_dot(Words a, Words b, Integers sum) {
+#if defined(__wasm__)
+  return {wasm_i32x4_add(sum.v, wasm_i32x4_dot_i16x8(a.v, b.v))};
+#else
+  return each_integer([&](size_t i) { return sum.v[i] + a.v[2 * i] * b.v[2 * i] + a.v[2 * i + 1] * b.v[2 * i + 1]; });
+#endif
+}
+
+/// {a0 + a1, a2 + a3, b0 + b1, b2 + b3}
+inline Integers add_pairs(Integers a, Integers b) {
+#if defined(__wasm__)
+  return {wasm_i32x4_add(wasm_i32x4_shuffle(a.v, b.v, 0, 2, 4, 6), wasm_i32x4_shuffle(a.v, b.v, 1, 3, 5, 7))};
+#else
+  return {{a.v[0] + a.v[1], a.v[2] + a.v[3], b.v[0] + b.v[1], b.v[2] + b.v[3]}};
+#endif
+}
+
+// ---- halves ---------------------------------------------------------------------------------------------------------
 
 /// Lane i in every lane.
 template <size_t i>
@@ -283,17 +461,65 @@ inline Vec load_halves(const uint8_t* from) {
 }
 
 /// Four bfloat16 as floats: they are the upper halves.
-inline Vec load_brain_halves(const void* from) {
+inline Vec load_brain_halves(const uint16_t* from) {
 #if defined(__wasm__)
   return Vec(wasm_i32x4_shl(wasm_u32x4_load16x4(from), 16));
 #else
-  const auto* bytes = static_cast<const uint8_t*>(from);
+  std::array<uint16_t, kLanes> halves;
+  std::memcpy(halves.data(), from, sizeof halves);
   std::array<uint32_t, kLanes> lanes;
-  for (size_t i = 0; i < kLanes; ++i) {
-    lanes[i] = static_cast<uint32_t>(bytes[2 * i]) << 16 | static_cast<uint32_t>(bytes[2 * i + 1]) << 24;
-  }
+  for (size_t i = 0; i < kLanes; ++i) lanes[i] = static_cast<uint32_t>(halves[i]) << 16;
   return load(std::bit_cast<std::array<float, kLanes>>(lanes).data());
 #endif
+}
+
+/// How halves are kept: with another zero of their exponent, so that none of them is subnormal, and a shift and a
+/// product make floats of them without ever going through subnormal floats (which cost a hundred cycles on some
+/// machines). What is 128 or more has no place then. Products of the kept ones shifted into place:
+inline constexpr float kKeptHalf = 0x1p102F;
+inline constexpr float kKeptHalfLimit = 128.0F;
+
+/// The four kept halves at `from`, before the product with kKeptHalf.
+inline Vec load_kept_halves(const uint16_t* from) {
+#if defined(__wasm__)
+  return Vec(
+      wasm_v128_and(wasm_i32x4_shl(wasm_i32x4_load16x4(from), 13), constant<std::bit_cast<float>(0x8FFFE000)>()));
+#else
+  std::array<uint32_t, kLanes> lanes;
+  for (size_t i = 0; i < kLanes; ++i) lanes[i] = (from[i] & 0x7FFFU) << 13 | (from[i] & 0x8000U) << 16;
+  return load(std::bit_cast<std::array<float, kLanes>>(lanes).data());
+#endif
+}
+
+/// The upper halves of eight floats: what they are as bfloat16 if they came from there.
+inline void store_upper_halves(Vec a, Vec b, uint16_t* to) {
+#if defined(__wasm__)
+  wasm_v128_store(to, wasm_i16x8_shuffle(a, b, 1, 3, 5, 7, 9, 11, 13, 15));
+#else
+  float lanes[2 * kLanes];
+  store(lanes, a);
+  store(lanes + kLanes, b);
+  for (size_t i = 0; i < 2 * kLanes; ++i) to[i] = static_cast<uint16_t>(std::bit_cast<uint32_t>(lanes[i]) >> 16);
+#endif
+}
+
+/// Keeps eight floats that came from halves of less than 128.
+inline void store_kept_halves(Vec a, Vec b, uint16_t* to) {
+  const auto in_place = [](Vec x) {
+    const Vec scaled = x * splat(1.0F / kKeptHalf);
+#if defined(__wasm__)
+    return Vec(wasm_v128_or(wasm_i32x4_shl(scaled, 3), wasm_v128_and(x, constant<-0.0F>())));
+#else
+    float lanes[kLanes];
+    store(lanes, scaled);
+    for (float& lane : lanes) {
+      const uint32_t bits = std::bit_cast<uint32_t>(lane);
+      lane = std::bit_cast<float>((bits & 0x80000000U) | (bits << 3 & 0x7FFFFFFFU));
+    }
+    return load(lanes);
+#endif
+  };
+  store_upper_halves(in_place(a), in_place(b), to);
 }
 
 }  // namespace headscope::simd

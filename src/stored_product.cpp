@@ -2,273 +2,446 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
-#include "matmul.h"
 #include "simd.h"
 #include "simd_bytes.h"
+#include "stored_panels.h"
 
 namespace headscope {
 namespace {
 
 using namespace simd;
 
+// How many steps along the depth are worked on between two looks at the type.
 constexpr size_t kChunk = Parts::kValues;
-constexpr size_t kGroup = Parts::kGroup;
+constexpr size_t kVectors = 8;
 
-/// Plain floats as float32: where they lie, or decoded into `buffer`.
-const float* as_floats(TensorType type, const uint8_t* from, size_t n, float* buffer) {
-  if (type == TensorType::f32) return reinterpret_cast<const float*>(from);
-  dequantize(type, from, n, buffer);
-  return buffer;
+// ---- out of panels --------------------------------------------------------------------------------------------------
+
+/// Vector i of 8 with `width` bits of each byte, from `shift` on.
+template <unsigned width, unsigned shift>
+Bytes take_plane(const uint8_t* plane, unsigned i) {
+  const Bytes mask = constant_byte<((1U << width) - 1) << shift>();
+  const Bytes x = load_bytes(plane + size_t{16} * (i * width / 8));
+  const unsigned at = i * width % 8;
+  return at > shift ? bits(x, at - shift, mask) : bits_up(x, shift - at, mask);
 }
 
-float dot(const float* w, const float* x, size_t n) {
-  Vec sums[4] = {splat(0.0F), splat(0.0F), splat(0.0F), splat(0.0F)};
-  size_t k = 0;
-  for (; k + 4 * kLanes <= n; k += 4 * kLanes) {
-    for (size_t i = 0; i < 4; ++i) sums[i] = madd(load(w + k + i * kLanes), load(x + k + i * kLanes), sums[i]);
-  }
-  for (; k + kLanes <= n; k += kLanes) sums[0] = madd(load(w + k), load(x + k), sums[0]);
-  if (k < n) sums[1] = madd(load_partial(w + k, n - k), load_partial(x + k, n - k), sums[1]);
-  return sum_lanes((sums[0] + sums[1]) + (sums[2] + sums[3]));
-}
-
-/// Σ minimum[g] · sums[g] of a chunk, as four sums.
-Vec add_minima(const float* minimum, const float* sums, size_t groups, Vec sum) {
-  size_t g = 0;
-  for (; g + kLanes <= groups; g += kLanes) sum = madd(load(minimum + g), load(sums + g), sum);
-  if (g < groups) sum = madd(load_partial(minimum + g, groups - g), load_partial(sums + g, groups - g), sum);
-  return sum;
-}
-
-using FourParts = Parts[kLanes];
-
-/// The next n values of `columns` (1 … 4) rows; those past the last column are 0.
-void take_four_apart(TensorType type, const uint8_t* rows, size_t row_bytes, size_t columns, size_t n,
-                     FourParts& parts) {
-  for (size_t c = 0; c < columns; ++c) take_apart(type, rows + c * row_bytes, n, parts[c]);
-  for (size_t c = columns; c < kLanes; ++c) {
-    parts[c] = {};
-    parts[c].q = parts[c].bytes;
-    parts[c].stride = 0;
-  }
-}
-
-/// x as multiply_stored_row wants it.
-struct IntegerRow {
-  float unit;           // what one stands for; NaN where x is not finite
-  const int16_t* high;  // split_integers
-  const int16_t* low;
-  const float* sums;  // of groups of x
-};
-
-/// A power of two that leaves the largest |x| between 2^28 and 2^29, unless all are tiny; NaN if x is not finite.
-float integer_scale(const float* x, size_t n) {
-  Vec largest = splat(0.0F);
-  Vec sum = splat(0.0F);
-  for (size_t i = 0; i < n; i += kLanes) {
-    const Vec size = absolute(load(x + i));
-    largest = max(largest, size);
-    sum = sum + (size - size);  // 0, or NaN
-  }
-  const uint32_t exponent = std::max(std::bit_cast<uint32_t>(max_lanes(largest)) >> 23, 40U);
-  return std::bit_cast<float>((282U - exponent) << 23) + sum_lanes(sum);
-}
-
-IntegerRow split_row(const float* x, size_t depth, float* scratch) {
-  auto* high = reinterpret_cast<int16_t*>(scratch);
-  int16_t* low = high + depth;
-  float* sums = scratch + depth;
-  const float scale = integer_scale(x, depth);
-  for (size_t k = 0; k < depth; k += kGroup) {
-    split_integers(x + k, scale, high + k, low + k);
-    split_integers(x + k + 8, scale, high + k + 8, low + k + 8);
-    sums[k / kGroup] =
-        sum_lanes((load(x + k) + load(x + k + kLanes)) + (load(x + k + 2 * kLanes) + load(x + k + 3 * kLanes)));
-  }
-  return {1.0F / scale, high, low, sums};
-}
-
-/// total[c] += Σ_i scale · q[i] · x[i] of a chunk, four sums for each of the four columns: together, so that each x is
-/// loaded once. A function of its own, because V8 does better by small ones.
-[[gnu::noinline]] void add_chunk(const FourParts& parts, size_t n, const int16_t* high, const int16_t* low,
-                                 Vec (&total)[kLanes]) {
-  Vec sum[kLanes] = {total[0], total[1], total[2], total[3]};
-  const int8_t* q[kLanes] = {parts[0].q, parts[1].q, parts[2].q, parts[3].q};
-  for (size_t i = 0; i < n; i += 2 * kGroup) {
-    const size_t g = i / kGroup;
-    const SplitIntegers first = load_split(high + i, low + i);
-    for (size_t c = 0; c < kLanes; ++c) {
-      sum[c] = madd(splat(parts[c].scale[g]), dot_bytes(q[c], first), sum[c]);
-    }
-    const SplitIntegers second = load_split(high + i + kGroup, low + i + kGroup);
-    for (size_t c = 0; c < kLanes; ++c) {
-      sum[c] = madd(splat(parts[c].scale[g + 1]), dot_bytes(q[c] + kGroup, second), sum[c]);
-      q[c] += parts[c].stride;
-    }
-  }
-  for (size_t c = 0; c < kLanes; ++c) total[c] = sum[c];
-}
-
-/// y[n] of `columns` (1 … 4) quantised rows.
-void dot_four_columns(TensorType type, const uint8_t* rows, size_t row_bytes, size_t columns, size_t depth,
-                      const IntegerRow& x, float* y) {
-  const bool minimum = has_minimum(type);
-  const size_t chunk_bytes = stored_bytes(type, kChunk);
-  FourParts parts;
-  Vec total[kLanes] = {splat(0.0F), splat(0.0F), splat(0.0F), splat(0.0F)};
-  Vec minima[kLanes] = {splat(0.0F), splat(0.0F), splat(0.0F), splat(0.0F)};
-  for (size_t k = 0; k < depth; k += kChunk, rows += chunk_bytes) {
-    const size_t n = std::min(kChunk, depth - k);
-    take_four_apart(type, rows, row_bytes, columns, n, parts);
-    add_chunk(parts, n, x.high + k, x.low + k, total);
-    if (!minimum) continue;
-    for (size_t c = 0; c < columns; ++c) {
-      minima[c] = add_minima(parts[c].minimum, x.sums + k / kGroup, n / kGroup, minima[c]);
-    }
-  }
-  for (size_t c = 0; c < columns; ++c) y[c] = sum_lanes(total[c]) * x.unit - sum_lanes(minima[c]);
-}
-
-/// One chunk of four columns into their half of a panel.
-template <bool minimum>
-[[gnu::noinline]] void pack_chunk(const FourParts& parts, size_t n, float* to) {
-  for (size_t g = 0; g < n / kGroup; ++g, to += kGroup * kPanel) {
-    const auto of_group = [g](const auto& a, const auto& b, const auto& c, const auto& d) {
-      return Vec(a[g], b[g], c[g], d[g]);
-    };
-    const Vec scale = of_group(parts[0].scale, parts[1].scale, parts[2].scale, parts[3].scale) * constant<kWidened>();
-    Vec shift = splat(0.0F);
-    if (minimum) shift = of_group(parts[0].minimum, parts[1].minimum, parts[2].minimum, parts[3].minimum);
-    Bytes q[4];
-    for (size_t c = 0; c < kLanes; ++c) q[c] = load_bytes(parts[c].group(g));
-    transpose_bytes(q[0], q[1], q[2], q[3]);
-    for (size_t step = 0; step < 4; ++step) {
-      Vec w[4];
-      widen(q[step], w);
-      for (size_t part = 0; part < 4; ++part) {
-        const Vec scaled = scale * w[part];
-        store(to + (4 * step + part) * kPanel, minimum ? scaled - shift : scaled);
+/// The integers of n steps as bytes, from planes of `low` and `high` bits, of which each block has `of_block` steps and
+/// begins `stride` bytes after the one before.
+template <unsigned low, unsigned high>
+void take_bytes(const uint8_t* block, size_t of_block, size_t stride, size_t n, uint8_t* to) {
+  for (; n > 0; n -= of_block, block += stride) {
+    const uint8_t* planes = block;
+    for (size_t k = 0; k < of_block; k += kSteps, planes += size_t{16} * (low + high)) {
+      for (unsigned i = 0; i < kVectors; ++i, to += 16) {
+        Bytes q = take_plane<low, 0>(planes, i);
+        if constexpr (high > 0) q = q | take_plane<high, low>(planes + size_t{16} * low, i);
+        store_bytes(to, q);
       }
     }
   }
 }
 
-/// Columns c … c + 3 of a panel from `columns` (1 … 4) quantised rows; `to` is the panel's place of column c.
-void pack_four_columns(TensorType type, const uint8_t* rows, size_t row_bytes, size_t columns, size_t count,
-                       float* to) {
-  const bool minimum = has_minimum(type);
-  const size_t chunk_bytes = stored_bytes(type, kChunk);
-  FourParts parts;
-  for (size_t k = 0; k < count; k += kChunk, rows += chunk_bytes) {
-    const size_t n = std::min(kChunk, count - k);
-    take_four_apart(type, rows, row_bytes, columns, n, parts);
-    minimum ? pack_chunk<true>(parts, n, to + k * kPanel) : pack_chunk<false>(parts, n, to + k * kPanel);
+using TakeBytes = void (*)(const uint8_t*, size_t, size_t, size_t, uint8_t*);
+constexpr TakeBytes kTakeBytes[] = {take_bytes<4, 0>, take_bytes<4, 1>, take_bytes<4, 2>, take_bytes<2, 0>,
+                                    take_bytes<2, 1>};
+
+/// to[g][8] = d[8] · factors[g][8]
+[[gnu::noinline]] void multiply_factors(const uint8_t* from, size_t groups, float* to) {
+  const auto* d = reinterpret_cast<const float*>(from);
+  const Vec left = load(d) * constant<kWidened>();
+  const Vec right = load(d + kLanes) * constant<kWidened>();
+  from += kPanel * sizeof(float);
+  for (; groups > 0; groups -= 2, from += 2 * kPanel, to += 2 * kPanel) {
+    Vec factors[4];
+    widen(load_bytes(from), factors);
+    store(to, left * factors[0]);
+    store(to + kLanes, right * factors[1]);
+    store(to + 2 * kLanes, left * factors[2]);
+    store(to + 3 * kLanes, right * factors[3]);
+  }
+}
+
+bool is_nibbles(Form form) { return form.low == 4 && form.high == 0; }
+
+/// A run of up to kChunk steps of a panel, a group of one scale after another.
+struct Run {
+  const uint8_t* q;      // of the first group
+  size_t q_stride;       // bytes to the next group
+  const float* scale;    // [8] of the first group
+  const float* minimum;  // or null
+  size_t scale_stride;   // floats to the next group
+  size_t groups;
+
+  uint8_t bytes[kChunk * kPanel];
+  float products[2][kChunk / kSteps * kPanel];
+};
+
+/// Steps k … k + n − 1 of a panel. The integers of Q4 types stay in their planes where the caller can use them so.
+void open_run(const BlockLayout& layout, const uint8_t* panel, size_t k, size_t n, bool nibbles, Run& run) {
+  const Form form = layout.form;
+  const uint8_t* from = panel + k / layout.values * layout.bytes;
+  const uint8_t* planes = from + layout.scales + layout.minima;
+  run.groups = n / form.group;
+  if (form.low == 8 || (nibbles && is_nibbles(form))) {
+    run.q = planes;
+    run.q_stride = layout.groups > 1 ? form.group / kSteps * layout.steps : layout.bytes;
+  } else {
+    run.q = run.bytes;
+    run.q_stride = form.group * kPanel;
+    kTakeBytes[(form.low == 2 ? 3 : 0) + form.high](planes, layout.values, layout.bytes, n, run.bytes);
+  }
+  if (layout.groups == 1) {
+    run.scale = reinterpret_cast<const float*>(from);
+    run.minimum = run.scale + kPanel;
+    run.scale_stride = layout.bytes / sizeof(float);
+  } else {
+    run.scale = run.products[0];
+    run.minimum = run.products[1];
+    run.scale_stride = kPanel;
+    multiply_factors(from, layout.groups, run.products[0]);
+    if (layout.minima > 0) multiply_factors(from + layout.scales, layout.groups, run.products[1]);
+  }
+  if (layout.minima == 0) run.minimum = nullptr;
+}
+
+/// A run as floats: scale · (q − offset) − minimum, with one rounding for the product and one for the difference.
+template <bool minimum>
+[[gnu::noinline]] void decode_run(const Run& run, Form form, float* to) {
+  const Bytes offset = splat_byte(form.offset);
+  const float* scale = run.scale;
+  const float* low = run.minimum;
+  const uint8_t* group = run.q;
+  for (size_t g = 0; g < run.groups; ++g, scale += run.scale_stride, low += run.scale_stride, group += run.q_stride) {
+    const uint8_t* q = group;
+    for (size_t k = 0; k < form.group; k += 4, to += 4 * kPanel) {
+      for (size_t half = 0; half < 2; ++half, q += 16) {
+        const Bytes x = load_bytes(q) - offset;
+        const Vec factor = load(scale + half * kLanes);
+        const Vec shift = minimum ? load(low + half * kLanes) : factor;
+        float* at = to + half * kLanes;
+        const Vec w[] = {factor * bytes_to_floats<0>(x), factor * bytes_to_floats<1>(x), factor * bytes_to_floats<2>(x),
+                         factor * bytes_to_floats<3>(x)};
+        for (size_t i = 0; i < 4; ++i) store(at + i * kPanel, minimum ? w[i] - shift : w[i]);
+      }
+    }
+  }
+}
+
+using DecodeRun = void (*)(const Run&, Form, float*);
+constexpr DecodeRun kDecodeRun[] = {decode_run<false>, decode_run<true>};
+
+// ---- one row --------------------------------------------------------------------------------------------------------
+
+// A row of x as integers, a group after another: what its integers count, as a float; −(what the offset of the weights
+// adds) in two parts, of which the first counts as the upper digits do; −Σ x of the group, a float; then its integers,
+// 16 bytes for each four.
+constexpr size_t kGroupHead = 16;
+
+/// Whether a type's integers are multiplied as bytes from 0 to 127: in one instruction, where the build has it.
+bool by_bytes([[maybe_unused]] Form form) {
+#if defined(__wasm_relaxed_simd__)
+  return form.low < 8;
+#elif defined(__wasm__)
+  return false;
+#else
+  return stored_row_by_bytes && form.low < 8;
+#endif
+}
+
+/// A power of two that brings the largest |x| to between a 64th below 2^22 and a 64th below 2^23, unless all are tiny;
+/// NaN if an x is not finite.
+float integer_scale(const float* x, size_t n) {
+  Vec largest = splat(0.0F);
+  Vec sum = splat(0.0F);
+  for (size_t i = 0; i < n; i += kLanes) {
+    const Vec size = absolute(n - i < kLanes ? load_partial(x + i, n - i) : load(x + i));
+    largest = max(largest, size);
+    sum = sum + (size - size);  // 0, or NaN
+  }
+  const float most = max_lanes(largest) * (1.0F + 0x1p-6F);
+  const uint32_t exponent = std::max(std::bit_cast<uint32_t>(most) >> 23, 40U);
+  return std::bit_cast<float>((276U - exponent) << 23) + sum_lanes(sum);
+}
+
+[[gnu::noinline]] void split_row(const float* x, size_t depth, Form form, uint8_t* to) {
+  for (const float* const end = x + depth; x < end; x += form.group) {
+    const float scale = integer_scale(x, form.group);
+    auto* head = reinterpret_cast<int32_t*>(to);
+    auto* float_head = reinterpret_cast<float*>(to);
+    to += kGroupHead;
+    Integers sum = no_integers();
+    for (size_t i = 0; i < form.group; i += kLanes, to += 16) {
+      const Integers each = to_integers(load(x + i) * splat(scale));
+      sum = sum + each;
+#if defined(__wasm_relaxed_simd__) || !defined(__wasm__)
+      if (by_bytes(form)) {
+        store_digits(each, to);
+        continue;
+      }
+#endif
+      store_halves(each, to);
+    }
+    const int32_t total = sum_integers(sum);
+    const float unit = 1.0F / scale;
+    float_head[0] = unit;
+    const unsigned digits = by_bytes(form) ? 16 : 12;
+    head[1] = -form.offset * (total >> digits);
+    head[2] = -form.offset * (total & ((1 << digits) - 1));
+    float_head[3] = -unit * static_cast<float>(total);
+  }
+}
+
+// A loop that the compiler does not unroll: V8 does that itself, and spills where the compiler has done it already.
+#if defined(__clang__)
+#define HEADSCOPE_KEEP_LOOP _Pragma("clang loop unroll(disable)")
+#else
+#define HEADSCOPE_KEEP_LOOP
+#endif
+
+#if defined(__wasm_relaxed_simd__) || !defined(__wasm__)
+
+/// total[8] += Σ_k scale · q[k] · x[k] over the groups of a run, the digits of x one byte each, sums in 16 bits as far
+/// as they have room: 8 of two products of nibbles, 8 · 2 · 15 · 128 < 2^15, and 2 of integers below 64. Small, and
+/// asked for often, because V8 does better by such functions.
+template <bool nibbles, size_t group>
+void add_run_by_bytes(const Run& run, const uint8_t* x, float* total) {
+  const uint8_t* q = run.q;
+  const float* scale = run.scale;
+  const size_t q_gap = run.q_stride - group * (nibbles ? kPanel / 2 : kPanel);
+  Vec sums[2] = {load(total), load(total + kLanes)};
+  for (size_t g = 0; g < run.groups; ++g, scale += run.scale_stride, q += q_gap) {
+    const auto* head = reinterpret_cast<const int32_t*>(x);
+    const Vec unit = splat(*reinterpret_cast<const float*>(x));
+    const Integers start[] = {load_splat(head + 1), no_integers(), load_splat(head + 2)};
+    x += kGroupHead;
+    Integers left[3];
+    Integers right[3];
+    if constexpr (nibbles) {
+      Words sum[6] = {};
+      HEADSCOPE_KEEP_LOOP
+      for (size_t k = 0; k < group; k += 4, q += 16, x += 16) {
+        const Bytes both = load_bytes(q);
+        const Bytes fifteen = constant_byte<15>();
+        const Bytes q_left = both & fifteen;
+        const Bytes q_right = bits(both, 4, fifteen);
+        for (size_t i = 0; i < 3; ++i) {
+          sum[i] = sum[i] + dot_pairs(q_left, x + 4 * i);
+          sum[3 + i] = sum[3 + i] + dot_pairs(q_right, x + 4 * i);
+        }
+      }
+      for (size_t i = 0; i < 3; ++i) {
+        left[i] = start[i] + add_pairs(sum[i]);
+        right[i] = start[i] + add_pairs(sum[3 + i]);
+      }
+    } else {
+      for (size_t i = 0; i < 3; ++i) left[i] = right[i] = start[i];
+      HEADSCOPE_KEEP_LOOP
+      for (size_t k = 0; k < group; k += 8, q += 64, x += 32) {
+        const Bytes first_left = load_bytes(q);
+        const Bytes first_right = load_bytes(q + 16);
+        const Bytes second_left = load_bytes(q + 32);
+        const Bytes second_right = load_bytes(q + 48);
+        for (size_t i = 0; i < 3; ++i) {
+          left[i] = left[i] + add_pairs(dot_pairs(first_left, x + 4 * i) + dot_pairs(second_left, x + 16 + 4 * i));
+          right[i] = right[i] + add_pairs(dot_pairs(first_right, x + 4 * i) + dot_pairs(second_right, x + 16 + 4 * i));
+        }
+      }
+    }
+    const Integers* const halves[] = {left, right};
+    for (size_t half = 0; half < 2; ++half) {
+      const Integers* digit = halves[half];
+      const Vec sum = madd(to_floats(digit[0]), constant<65536.0F>(), to_floats(shift_up<8>(digit[1]) + digit[2]));
+      sums[half] = madd(sum, load(scale + half * kLanes) * unit, sums[half]);
+    }
+  }
+  store(total, sums[0]);
+  store(total + kLanes, sums[1]);
+}
+
+#endif
+
+/// The same with digits of 16 bits.
+template <bool nibbles, size_t group>
+void add_run_by_words(const Run& run, const uint8_t* x, float* total) {
+  const uint8_t* q = run.q;
+  const float* scale = run.scale;
+  const size_t q_gap = run.q_stride - group * (nibbles ? kPanel / 2 : kPanel);
+  Vec sums[2] = {load(total), load(total + kLanes)};
+  for (size_t g = 0; g < run.groups; ++g, scale += run.scale_stride, q += q_gap) {
+    const auto* head = reinterpret_cast<const int32_t*>(x);
+    const Vec unit = splat(*reinterpret_cast<const float*>(x));
+    x += kGroupHead;
+    const Integers zero = no_integers();
+    Integers upper[4] = {zero, zero, zero, zero};
+    Integers lower[4] = {zero, zero, zero, zero};
+    HEADSCOPE_KEEP_LOOP
+    for (size_t k = 0; k < group; k += 4, q += nibbles ? 16 : 32, x += 16) {
+      const Words x_upper = load_twice(x);
+      const Words x_lower = load_twice(x + 8);
+      Words w[4];
+      if (nibbles) {
+        const Bytes both = load_bytes(q);
+        const Bytes fifteen = constant_byte<15>();
+        const Bytes q_left = both & fifteen;
+        const Bytes q_right = bits(both, 4, fifteen);
+        w[0] = lower_words(q_left);
+        w[1] = upper_words(q_left);
+        w[2] = lower_words(q_right);
+        w[3] = upper_words(q_right);
+      } else {
+        for (size_t i = 0; i < 4; ++i) w[i] = load_words(q + 8 * i);
+      }
+      for (size_t i = 0; i < 4; ++i) {
+        upper[i] = add_dot(w[i], x_upper, upper[i]);
+        lower[i] = add_dot(w[i], x_lower, lower[i]);
+      }
+    }
+    const Integers upper_start = load_splat(head + 1);
+    const Integers lower_start = load_splat(head + 2);
+    for (size_t half = 0; half < 2; ++half) {
+      const Vec above = to_floats(add_pairs(upper[2 * half], upper[2 * half + 1]) + upper_start);
+      const Vec below = to_floats(add_pairs(lower[2 * half], lower[2 * half + 1]) + lower_start);
+      const Vec sum = madd(above, constant<4096.0F>(), below);
+      sums[half] = madd(sum, load(scale + half * kLanes) * unit, sums[half]);
+    }
+  }
+  store(total, sums[0]);
+  store(total + kLanes, sums[1]);
+}
+
+/// total[8] −= Σ minimum · Σ x of the groups of a run.
+[[gnu::noinline]] void add_minima(const Run& run, const uint8_t* x, size_t x_stride, float* total) {
+  Vec left = load(total);
+  Vec right = load(total + kLanes);
+  const float* minimum = run.minimum;
+  for (size_t g = 0; g < run.groups; ++g, minimum += run.scale_stride, x += x_stride) {
+    const Vec sum = splat(reinterpret_cast<const float*>(x)[3]);
+    left = madd(sum, load(minimum), left);
+    right = madd(sum, load(minimum + kLanes), right);
+  }
+  store(total, left);
+  store(total + kLanes, right);
+}
+
+// Called through tables, so that each stays a function of its own: what is called from one place only gets inlined at
+// link time, and engines do worse by large functions. Nibbles, bytes by groups of 32 and by groups of 16.
+using AddRun = void (*)(const Run&, const uint8_t*, float*);
+#if defined(__wasm_relaxed_simd__) || !defined(__wasm__)
+constexpr AddRun kByBytes[] = {add_run_by_bytes<true, 32>, add_run_by_bytes<false, 32>, add_run_by_bytes<false, 16>};
+#endif
+#if defined(__wasm_relaxed_simd__)
+constexpr AddRun kByWords[] = {nullptr, add_run_by_words<false, 32>, nullptr};  // Q8_0 alone
+#else
+constexpr AddRun kByWords[] = {add_run_by_words<true, 32>, add_run_by_words<false, 32>, add_run_by_words<false, 16>};
+#endif
+
+AddRun add_run_of(Form form) {
+  const size_t kind = is_nibbles(form) ? 0 : form.group == 32 ? 1 : 2;
+#if defined(__wasm_relaxed_simd__) || !defined(__wasm__)
+  if (by_bytes(form)) return kByBytes[kind];
+#endif
+  return kByWords[kind];
+}
+
+/// sums[0 … 15] = Σ_k x[k] · w[k] of two panels of halves: four chains hide the latency of the additions.
+template <Vec load_half(const uint16_t*)>
+void dot_halves(const uint16_t* w, size_t depth, const float* x, float* sums) {
+  Vec a = splat(0.0F);
+  Vec b = a;
+  Vec c = a;
+  Vec d = a;
+  for (const float* const end = x + depth; x < end; ++x, w += kPair) {
+    const Vec x_k = splat(*x);
+    a = madd(x_k, load_half(w), a);
+    b = madd(x_k, load_half(w + kLanes), b);
+    c = madd(x_k, load_half(w + 2 * kLanes), c);
+    d = madd(x_k, load_half(w + 3 * kLanes), d);
+  }
+  store(sums, a);
+  store(sums + kLanes, b);
+  store(sums + 2 * kLanes, c);
+  store(sums + 3 * kLanes, d);
+}
+
+/// One of two panels as floats.
+template <Vec load_half(const uint16_t*)>
+void decode_halves(const uint16_t* from, size_t depth, float factor, float* to) {
+  const Vec f = splat(factor);
+  for (const float* const end = to + depth * kPanel; to < end; from += kPair, to += kPanel) {
+    store(to, load_half(from) * f);
+    store(to + kLanes, load_half(from + kLanes) * f);
+  }
+}
+
+using DotHalves = void (*)(const uint16_t*, size_t, const float*, float*);
+using DecodeHalves = void (*)(const uint16_t*, size_t, float, float*);
+
+/// How halves are read, and what the floats have to be multiplied by.
+struct HalfForm {
+  DotHalves dot;
+  DecodeHalves decode;
+  float factor;
+};
+constexpr HalfForm kHalfForms[] = {{dot_halves<load_kept_halves>, decode_halves<load_kept_halves>, kKeptHalf},
+                                   {dot_halves<load_brain_halves>, decode_halves<load_brain_halves>, 1.0F}};
+const HalfForm& half_form(TensorType type) { return kHalfForms[type == TensorType::f16 ? 0 : 1]; }
+
+/// y of halves. The factor comes last, and x is scaled before, so that neither becomes too small for floats.
+void multiply_half_row(const HalfForm& form, const uint16_t* w, size_t columns, size_t depth, const float* x,
+                       float* scaled, float* y) {
+  const float scale = integer_scale(x, depth);
+  for (size_t k = 0; k < depth; ++k) scaled[k] = x[k] * scale;
+  for (size_t n = 0; n < columns; n += kPair, w += depth * kPair) {
+    float sums[kPair];
+    form.dot(w, depth, scaled, sums);
+    for (size_t i = 0; i < std::min(kPair, columns - n); ++i) y[n + i] = sums[i] * form.factor / scale;
   }
 }
 
 }  // namespace
 
-void multiply_stored_row(TensorType type, const void* rows, size_t row_bytes, size_t columns, size_t depth,
-                         const float* x, float* scratch, float* y) {
-  const auto* bytes = static_cast<const uint8_t*>(rows);
-  if (block_values(type) > 1) {
-    const IntegerRow integers = split_row(x, depth, scratch);
-    for (size_t n = 0; n < columns; n += kLanes, bytes += kLanes * row_bytes) {
-      dot_four_columns(type, bytes, row_bytes, std::min(kLanes, columns - n), depth, integers, y + n);
-    }
-    return;
+void multiply_stored_row(TensorType type, const uint8_t* panels, size_t columns, size_t depth, const float* x,
+                         float* scratch, float* y) {
+  if (block_values(type) == 1) {
+    return multiply_half_row(half_form(type), reinterpret_cast<const uint16_t*>(panels), columns, depth, x, scratch, y);
   }
-  float buffer[kChunk];
-  for (size_t n = 0; n < columns; ++n, bytes += row_bytes) {
-    float sum = 0.0F;
-    for (size_t k = 0; k < depth; k += kChunk) {
-      const size_t count = std::min(kChunk, depth - k);
-      sum += dot(as_floats(type, bytes + stored_bytes(type, k), count, buffer), x + k, count);
+  const BlockLayout layout = layout_of(type);
+  const Form form = layout.form;
+  auto* integers = reinterpret_cast<uint8_t*>(scratch);
+  split_row(x, depth, form, integers);
+  const size_t x_stride = kGroupHead + 4 * form.group;
+  const AddRun add = add_run_of(form);
+  // All of a panel is one run where nothing of it has to be put elsewhere.
+  const size_t step = layout.groups == 1 && (form.low == 8 || is_nibbles(form)) ? depth : kChunk;
+  Run run;
+  float sums[kPanel];
+  for (size_t n = 0; n < columns; n += kPanel, panels += depth / layout.values * layout.bytes) {
+    std::fill_n(sums, kPanel, 0.0F);
+    for (size_t k = 0; k < depth; k += step) {
+      open_run(layout, panels, k, std::min(step, depth - k), true, run);
+      const uint8_t* of_run = integers + k / form.group * x_stride;
+      add(run, of_run, sums);
+      if (run.minimum != nullptr) add_minima(run, of_run, x_stride, sums);
     }
-    y[n] = sum;
-  }
-}
-
-void add_stored_rows(TensorType type, const void* rows, size_t depth, size_t columns, const float* x, float* y) {
-  const auto* bytes = static_cast<const uint8_t*>(rows);
-  const size_t row_bytes = stored_bytes(type, columns);
-  float buffer[4][kChunk];
-  // Four rows at a time, so that y is read and written a quarter as often.
-  for (size_t k = 0; k < depth; k += 4) {
-    const size_t taken = std::min(size_t{4}, depth - k);
-    for (size_t n = 0; n < columns; n += kChunk) {
-      const size_t width = std::min(kChunk, columns - n);
-      const float* w[4];
-      for (size_t i = 0; i < taken; ++i) {
-        w[i] = as_floats(type, bytes + (k + i) * row_bytes + stored_bytes(type, n), width, buffer[i]);
-      }
-      size_t j = 0;
-      if (taken == 4) {
-        const Vec x0 = splat(x[k]);
-        const Vec x1 = splat(x[k + 1]);
-        const Vec x2 = splat(x[k + 2]);
-        const Vec x3 = splat(x[k + 3]);
-        for (; j + kLanes <= width; j += kLanes) {
-          const Vec sum = madd(x1, load(w[1] + j), madd(x0, load(w[0] + j), load(y + n + j)));
-          store(y + n + j, madd(x3, load(w[3] + j), madd(x2, load(w[2] + j), sum)));
-        }
-      }
-      for (; j < width; ++j) {
-        Vec sum = splat(y[n + j]);
-        for (size_t i = 0; i < taken; ++i) sum = madd(splat(x[k + i]), splat(w[i][j]), sum);
-        store_partial(y + n + j, sum, 1);
-      }
-    }
+    std::copy_n(sums, std::min(kPanel, columns - n), y + n);
   }
 }
 
-void pack_stored_columns(TensorType type, const void* rows, size_t row_bytes, size_t columns, size_t first,
-                         size_t count, float* packed) {
-  const auto* bytes = static_cast<const uint8_t*>(rows);
-  const bool plain = block_values(type) == 1;
-  for (size_t n = 0; n < columns; n += kLanes, bytes += kLanes * row_bytes) {
-    float* panel = packed + n / kPanel * kPanel * count;
-    const size_t width = std::min(kLanes, columns - n);
-    if (n % kPanel == 0 && columns - n < kPanel) std::fill(panel, panel + kPanel * count, 0.0F);
-    if (!plain) {
-      pack_four_columns(type, bytes + stored_bytes(type, first), row_bytes, width, count, panel + n % kPanel);
-      continue;
-    }
-    float buffer[kLanes * kChunk];
-    for (size_t k = 0; k < count; k += kChunk) {
-      const size_t length = std::min(kChunk, count - k);
-      const float* values = buffer;
-      size_t stride = kChunk;
-      if (type == TensorType::f32) {
-        values = reinterpret_cast<const float*>(bytes) + first + k;
-        stride = row_bytes / sizeof(float);
-      } else {
-        for (size_t c = 0; c < width; ++c) {
-          dequantize(type, bytes + c * row_bytes + stored_bytes(type, first + k), length, buffer + c * kChunk);
-        }
-      }
-      append_columns(values, stride, length, n % kPanel, width, panel + k * kPanel, 0);
-    }
+void decode_panel(TensorType type, const uint8_t* panels, size_t depth, size_t panel, size_t first, size_t count,
+                  float* to) {
+  if (block_values(type) == 1) {
+    const auto* from = reinterpret_cast<const uint16_t*>(panels) + halves_at(depth, panel) + first * kPair;
+    return half_form(type).decode(from, count, half_form(type).factor, to);
   }
-}
-
-void pack_stored_rows(TensorType type, const void* rows, size_t row_bytes, size_t columns, size_t count, float* panel) {
-  if (type == TensorType::f32) {
-    return pack_in_out(static_cast<const float*>(rows), row_bytes / sizeof(float), count, columns, panel);
-  }
-  const auto* bytes = static_cast<const uint8_t*>(rows);
-  for (size_t k = 0; k < count; ++k, bytes += row_bytes, panel += kPanel) {
-    if (columns < kPanel) {
-      dequantize(type, bytes, columns, panel);
-      std::fill(panel + columns, panel + kPanel, 0.0F);
-    } else if (type == TensorType::f16) {
-      store(panel, load_halves(bytes));
-      store(panel + kLanes, load_halves(bytes + 8));
-    } else {
-      store(panel, load_brain_halves(bytes));
-      store(panel + kLanes, load_brain_halves(bytes + 8));
-    }
+  const BlockLayout layout = layout_of(type);
+  panels += panel * (depth / layout.values * layout.bytes);
+  Run run;
+  for (size_t k = 0; k < count; k += kChunk, to += kChunk * kPanel) {
+    open_run(layout, panels, first + k, std::min(kChunk, count - k), false, run);
+    kDecodeRun[run.minimum == nullptr ? 0 : 1](run, layout.form, to);
   }
 }
 

@@ -38,7 +38,7 @@ export function askMatrix(parts: StoredParts, { weight, layout, first, columns, 
 }
 
 /**
- * Copies a stored matrix to the module, which keeps it as it is stored. The caller owns the result: nothing may be
+ * Copies a stored matrix to the module, which keeps its bits in an order of its own. The caller owns the result: nothing may be
  * awaited until it is part of a block or has an owner.
  */
 export function createLinear(heap: Heap, plan: LinearPlan, part: StoredPart, bias: Float32Array | undefined): number {

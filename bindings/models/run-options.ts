@@ -18,8 +18,8 @@ export interface PassOptions {
    */
   numerics?: "f32" | "ggml" | undefined;
   /**
-   * true: what is read stays in the wasm heap, as it is stored, until `dispose()`, and later passes read only what is
-   * missing. Default false: each block is let go before the next one is read.
+   * true: what is read stays in the wasm heap, in the precision of the file, until `dispose()`, and later passes read
+   * only what is missing. Default false: each block is let go before the next one is read.
    */
   keepWeights?: boolean | undefined;
   /** Stops reading and running; the pass then throws code `"aborted"`. */

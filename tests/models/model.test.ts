@@ -16,8 +16,8 @@ const FAMILIES = ["gpt2", "bert", "llama"] as const;
 let simd: Promise<Headscope> | undefined;
 const running = (): Promise<Headscope> => (simd ??= load({ variant: "simd" }));
 
-async function fromGguf(random: RandomModel, options?: GgufOptions) {
-  return openModel(await running(), ggufModel(random, options));
+async function fromGguf(random: RandomModel, options?: GgufOptions, hs?: Headscope) {
+  return openModel(hs ?? (await running()), ggufModel(random, options));
 }
 
 async function fromSafetensors(random: RandomModel, prefix = "", gammaBeta = false) {
@@ -40,14 +40,16 @@ for (const family of FAMILIES) {
 const WIDE = { dModel: 256, headDim: 32, numHeads: 8, inner: 256, layers: 2, vocabulary: 64 };
 
 for (const type of Object.keys(GGML_NUMBERS)) {
-  test(`run: matrices of type ${type} in a GGUF file`, async () => {
+  eachVariant(`run: matrices of type ${type} in a GGUF file, with many tokens and with one`, async (hs) => {
     const random = randomModel("gpt2", type, { ...WIDE, numKVHeads: 8 });
-    const expected = referenceForward(random, IDS);
-    assertLayers(random, await runAll(await fromGguf(random)), expected, type);
     // The rows that rotary turns are permuted in the file, block by block.
     const llama = randomModel("llama", type, { ...WIDE, numKVHeads: 2, ropeDims: 32 });
-    const other = referenceForward(llama, IDS);
-    assertLayers(llama, await runAll(await fromGguf(llama)), other, `${type}, llama`, { adjacent: true });
+    for (const ids of [IDS, IDS.slice(0, 1)]) {
+      const all = await runAll(await fromGguf(random, undefined, hs), {}, ids);
+      assertLayers(random, all, referenceForward(random, ids), type);
+      const other = await runAll(await fromGguf(llama, undefined, hs), {}, ids);
+      assertLayers(llama, other, referenceForward(llama, ids), `${type}, llama`, { adjacent: true });
+    }
   });
 }
 

@@ -11,6 +11,7 @@
 #include "../../src/linear.h"
 #include "../../src/multi_head.h"
 #include "../../src/reference.h"
+#include "../../src/stored_product.h"
 #include "check.h"
 
 using namespace headscope;
@@ -175,8 +176,8 @@ void blocks_are_exact() {
   }
 }
 
-/// Few rows of x are multiplied with the blocks where they lie, in another order than panels are: equal within
-/// float32's roundings of the sum of the products' sizes. More rows give the very bits of decoded weights.
+/// A row of x alone is multiplied by integers, in another order than panels are: equal within float32's roundings of
+/// the sum of the products' sizes. More rows give the very bits of decoded weights.
 void same_product(size_t rows, size_t depth, size_t columns, const float* x, const float* weights, const float* y,
                   const std::vector<float>& expected) {
   if (rows > 1) {
@@ -258,7 +259,8 @@ void stored_products_equal_decoded_ones() {
           std::vector<float> expected(rows * columns);
           stored.apply(rows, x.data(), kDepth, y.data(), columns, Numerics::f32, scratch.data());
           packed.apply(rows, x.data(), kDepth, expected.data(), columns, Numerics::f32, scratch.data());
-          CHECK(std::memcmp(y.data(), expected.data(), expected.size() * sizeof(float)) == 0);
+          // A row alone gets its bias last.
+          check::close(y.data(), expected.data(), expected.size(), rows > 1 ? 0.0 : 4e-6, "in-out");
           CHECK(y.intact() && scratch.intact());
           stored.apply_rows(rows, 7, 30, x.data(), kDepth, y.data(), columns, scratch.data());
           packed.apply_rows(rows, 7, 30, x.data(), kDepth, expected.data(), columns, scratch.data());
@@ -272,6 +274,61 @@ void stored_products_equal_decoded_ones() {
         Status::bad_argument);
   CHECK(refused.keep(WeightLayout::in_out, TensorType::q8_0, nullptr, 0, 32, 32, nullptr) == Status::bad_argument);
   CHECK(refused.keep(WeightLayout::out_in, TensorType::q8_0, nullptr, 0, 33, 1, nullptr) == Status::bad_argument);
+}
+
+/// All halves below 128 as weights: multiplied by 1 alone each must come out as it is, by one row and by two.
+void kept_halves_are_exact() {
+  constexpr size_t kColumns = 2 * 0x5800;
+  std::vector<uint16_t> halves;
+  for (uint32_t half = 0; half < 0x5800; ++half) {
+    halves.push_back(static_cast<uint16_t>(half));
+    halves.push_back(static_cast<uint16_t>(half | 0x8000));
+  }
+  Linear linear;
+  CHECK(linear.keep(WeightLayout::out_in, TensorType::f16, halves.data(), 2, 1, kColumns, nullptr) == Status::ok);
+  CHECK(linear.bytes() == 2 * kColumns);
+  std::vector<float> scratch(linear.scratch(2, Numerics::f32));
+  std::vector<float> y(2 * kColumns);
+  const float ones[] = {1.0F, 1.0F};
+  for (const size_t rows : {size_t{1}, size_t{2}}) {
+    linear.apply(rows, ones, 1, y.data(), kColumns, Numerics::f32, scratch.data());
+    for (size_t i = 0; i < rows * kColumns; ++i) CHECK(y[i] == half_to_float(halves[i % kColumns]));
+  }
+}
+
+/// Halves that have no place among the kept ones are packed as floats, and come out as they are too.
+void large_and_broken_halves_are_exact() {
+  check::Random random(17);
+  constexpr size_t kDepth = 37;
+  constexpr size_t kColumns = 21;
+  for (const uint32_t special : {0x5800U, 0xD800U, 0x7BFFU, 0x7C00U, 0xFC00U, 0x7E00U}) {
+    for (const WeightLayout layout : {WeightLayout::in_out, WeightLayout::out_in}) {
+      std::vector<uint16_t> halves;
+      for (size_t i = 0; i < kDepth * kColumns; ++i) halves.push_back(float_to_half(random.value()));
+      halves[random.below(halves.size())] = static_cast<uint16_t>(special);
+      std::vector<float> decoded(halves.size());
+      dequantize(TensorType::f16, halves.data(), halves.size(), decoded.data());
+      Linear stored;
+      Linear packed;
+      const size_t row = layout == WeightLayout::in_out ? kColumns : kDepth;
+      CHECK(stored.keep(layout, TensorType::f16, halves.data(), 2 * row, kDepth, kColumns, nullptr) == Status::ok);
+      CHECK(packed.pack(layout, {decoded.data(), row}, kDepth, kColumns, nullptr) == Status::ok);
+      for (const Numerics numerics : {Numerics::f32, Numerics::ggml}) {
+        for (const size_t rows : {size_t{1}, size_t{3}}) {
+          const std::vector<float> x = random.values(rows * kDepth);
+          check::Guarded scratch(stored.scratch(rows, numerics));
+          std::vector<float> y(rows * kColumns);
+          std::vector<float> expected(rows * kColumns);
+          stored.apply(rows, x.data(), kDepth, y.data(), kColumns, numerics, scratch.data());
+          CHECK(scratch.intact());
+          std::vector<float> rounded = x;
+          if (numerics == Numerics::ggml) round_like_ggml(TensorType::f16, rounded.data(), rounded.size());
+          packed.apply(rows, rounded.data(), kDepth, expected.data(), kColumns, Numerics::f32, scratch.data());
+          check::close(y.data(), expected.data(), expected.size(), 0.0, "a half of 128 or more");
+        }
+      }
+    }
+  }
 }
 
 void one_row_takes_any_size_of_x() {
@@ -447,8 +504,13 @@ int main() {
   halves_are_exact();
   rows_of_halves_are_exact();
   blocks_are_exact();
-  stored_products_equal_decoded_ones();
-  one_row_takes_any_size_of_x();
+  for (const bool by_bytes : {true, false}) {
+    stored_row_by_bytes = by_bytes;
+    stored_products_equal_decoded_ones();
+    one_row_takes_any_size_of_x();
+  }
+  kept_halves_are_exact();
+  large_and_broken_halves_are_exact();
   rounding_keeps_what_a_block_can_hold();
   norms_and_activations();
   layer_over_stored_weights_equals_layer_over_decoded_ones();
