@@ -87,6 +87,20 @@ visit("one token and one character are counted in the singular", {}, async ({ pa
 });
 
 visit(
+  "without a text there is no sentence about it, and with the next one it is back",
+  { fragment: "t=The+cat+sat&s=tiny&o=importance&x=1-3.2-7&l=en" },
+  async ({ page }) => {
+    await page.locator("#change:not([hidden])", { hasText: "nats" }).waitFor();
+    await page.locator("#sort-note:not([hidden])", { hasText: "comes first" }).waitFor();
+    await typeText(page, "");
+    for (const id of ["change", "sort-note"]) assert.equal(await page.locator(`#${id}`).isHidden(), true, id);
+    await typeText(page, "The dog");
+    await page.locator("#change:not([hidden])", { hasText: "nats" }).waitFor();
+    await page.locator("#sort-note:not([hidden])", { hasText: "comes first" }).waitFor();
+  },
+);
+
+visit(
   "a damaged link says so until a text is typed",
   { fragment: "z=AAAA&s=built&l=en", bare: true },
   async ({ page }) => {

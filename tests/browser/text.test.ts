@@ -31,6 +31,18 @@ visit("markup typed as text stays text everywhere", {}, async ({ page }) => {
   assert.equal(await page.locator("#text").inputValue(), typed);
 });
 
+visit("the text runs as its first letter does, as one block: a book is laid out at once", {}, async ({ page }) => {
+  const look = () =>
+    page.locator("#text").evaluate((field) => {
+      const { direction, unicodeBidi } = getComputedStyle(field);
+      return `${direction} ${unicodeBidi}`;
+    });
+  await typeText(page, "hello שלום");
+  assert.equal(await look(), "ltr isolate");
+  await typeText(page, "שלום hello");
+  assert.equal(await look(), "rtl isolate");
+});
+
 visit("no text: a sentence says what to do; one token: one cell", {}, async ({ page }) => {
   await typeText(page, "");
   assert.equal(await text(page, "#note"), "Nothing to read yet: type a word or pick an example.");

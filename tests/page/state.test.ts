@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fromFragment, isPacked, packFragment, toFragment, unpackFragment } from "../../web/playground/fragment.js";
-import { headCode, headKey, offIn, parseHeadCode } from "../../web/playground/head-key.js";
+import { headCode, headKey, namesOf, offIn, parseHeadCode } from "../../web/playground/head-key.js";
 import { packText, unpackText } from "../../web/playground/packed-text.js";
 import { DEFAULT_SOURCE } from "../../web/playground/sources/index.js";
 import { examples, initialState, type State, tidyText } from "../../web/playground/state.js";
@@ -100,6 +100,15 @@ test("a damaged packed text is refused, and so is one that unfolds without end",
   const bomb = (await packText("a".repeat(5_000_000))) as string;
   assert.ok(bomb.length < 10_000);
   assert.equal(await unpackText(bomb), null);
+});
+
+test("namesOf() names heads, and counts them where a list would be no sentence", () => {
+  const of = (...keys: number[]) => namesOf(new Set(keys), true);
+  assert.equal(of(headKey(1, 2), headKey(0, 4)), "L0 H4, L1 H2");
+  assert.equal(namesOf(new Set([3, 1]), false), "H1, H3");
+  const many = Array.from({ length: 144 }, (_, i) => headKey(Math.floor(i / 12), i % 12));
+  assert.match(of(...many.slice(0, 9)), /H7, L0 H8$/);
+  assert.equal(of(...many), "L0 H0, L0 H1, L0 H2, L0 H3, L0 H4, L0 H5, L0 H6, L0 H7 and 136 more");
 });
 
 test("the examples open with a cell of their own matrix picked", () => {

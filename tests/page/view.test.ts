@@ -173,6 +173,30 @@ test("scores are shown only where every row is a token and none is left out", ()
   assert.ok(Math.abs((less.share?.[0] ?? 0) - 0.35) < 1e-6);
 });
 
+test("of a text that was cut no more is divided than its tokens reach", () => {
+  const { segment } = Intl.Segmenter.prototype;
+  const divided: number[] = [];
+  Intl.Segmenter.prototype.segment = function (this: Intl.Segmenter, text: string) {
+    divided.push(text.length);
+    return segment.call(this, text);
+  };
+  try {
+    const { tokens } = tokenize(`${"one two ".repeat(10)}${"three ".repeat(50_000)}`, "character", 20);
+    const end = tokens[tokens.length - 1]?.end as number;
+    divided.length = 0;
+    for (const rows of ["character", "word"] as const) {
+      const text = `${"one two ".repeat(10)}${"three ".repeat(50_000)}`;
+      assert.deepEqual(
+        groupTokens(text, tokens, rows),
+        tokens.map((_, i) => [i]),
+      );
+    }
+    assert.deepEqual(divided, [end, end]);
+  } finally {
+    Intl.Segmenter.prototype.segment = segment;
+  }
+});
+
 test("heads by kind, entropy and importance; what is not known goes by number", () => {
   const kinds = [
     { name: "b", share: 0.6 },

@@ -99,6 +99,7 @@ export const enMore = {
   "compare.empty": "There is nothing to compare in this text.",
   "compare.failed": "This could not be compared: {reason}",
   "compare.allOn": "all heads on",
+  "compare.withoutMany": "without {count} heads",
   "compare.without": "without {heads}",
   "prune.name": "Pruning: taking heads out, the least important first",
   "prune.about":

@@ -177,6 +177,7 @@ export const en = {
     "{name}: {architecture}, {layers} layers × {heads} heads, width {width}. Read on this device, layer by layer; captions are measured on your text.",
   "heads.titleLayers": "{count} heads of layer",
   "heads.shortLayer": "L{layer} H{head}",
+  "heads.andMore": "{heads} and {count} more",
   "heads.place": "{head}, layer {layer}",
   "heads.nameLayer": "Layer {layer}, head {head}",
   "heads.untickModel": "Untick heads in any layer to run the whole model without them.",

@@ -52,10 +52,16 @@ export function parseHeadCode(code: string): number | null {
   return match ? headKey(Number(match[1] ?? 0), Number(match[2])) : null;
 }
 
-/** "H2, H5", or "L0 H4" where there are several layers. */
+/** More names than this are no sentence: a model may have a thousand heads. */
+const NAMED = 8;
+
+/** "H2, H5", or "L0 H4" where there are several layers; of many the first, and how many more. */
 export function namesOf(off: ReadonlySet<number>, layered: boolean): string {
   const names = [...off]
     .sort((a, b) => a - b)
+    // One more is named as shortly as it is counted.
+    .slice(0, off.size > NAMED + 1 ? NAMED : undefined)
     .map((key) => say(layered ? "heads.shortLayer" : "heads.short", { ...headPlace(key) }));
-  return names.join(language() === "zh" ? "、" : ", ");
+  const list = names.join(language() === "zh" ? "、" : ", ");
+  return names.length < off.size ? say("heads.andMore", { heads: list, count: off.size - names.length }) : list;
 }

@@ -472,7 +472,7 @@ export class Playground implements Shell {
       byId("views").classList.toggle("wide", this.state.tab === "compare");
       byId("views").classList.toggle("layered", scene.answer.source.layers > 1);
       byId("views").classList.toggle("stale", empty || (problem !== null && problem.key === "input.failed"));
-      this.heads.render(scene, off, layer);
+      this.heads.render(scene, off, layer, empty);
       this.detail.render(scene);
       this.renderBelow(scene);
       this.later.render(scene);

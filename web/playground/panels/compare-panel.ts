@@ -78,7 +78,11 @@ export class ComparePanel {
       return [side(view, head), side(other, head, upTo(otherText, cutAt)), cut];
     }
     const layered = answer.source.layers > 1;
-    const without = say("compare.without", { heads: namesOf(off, layered) });
+    // It stands above a map and at its legend.
+    const many = off.size > 3;
+    const without = many
+      ? say("compare.withoutMany", { count: off.size })
+      : say("compare.without", { heads: namesOf(off, layered) });
     return [
       side(other, head, say("compare.allOn")),
       side(view, head, without),

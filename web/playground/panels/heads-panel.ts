@@ -57,7 +57,8 @@ export class HeadsPanel {
     this.tokens.scale = this.shell.state.scale;
   }
 
-  render(scene: Scene, off: ReadonlySet<number>, layer: number): void {
+  /** @param empty there is no text any more: the picture stays, what it says about the text does not */
+  render(scene: Scene, off: ReadonlySet<number>, layer: number, empty: boolean): void {
     this.scene = scene;
     const { answer, view, captions, order } = scene;
     const { layers } = answer.source;
@@ -72,18 +73,18 @@ export class HeadsPanel {
     byId("all-on").hidden = off.size === 0;
     this.sort.value = sort;
     const note = byId("sort-note");
-    const words = importanceSentence(scene, off);
+    const words = empty ? "" : importanceSentence(scene, off);
     note.hidden = words === "";
     setText(note, words);
     // What is quick is waited for: no offer flashes up.
     const { importance } = scene;
-    const offered = importance && (importance.now.is === "failed" || !importance.measurement.quick());
+    const offered = !empty && importance && (importance.now.is === "failed" || !importance.measurement.quick());
     this.measuring.render(offered ? importance : null);
     const change = byId("change");
     const sentence = answer.run.effect
       ? effectSentence(scene.effect, answer.options.off)
       : answer.run.change && changeSentence(answer.run.change, answer.options.off, scene);
-    change.hidden = !sentence;
+    change.hidden = !sentence || empty;
     if (sentence) change.replaceChildren(sentence);
   }
 

@@ -94,7 +94,9 @@ export class InputPanel {
       const { layersRun, milliseconds } = answer.run;
       const alone = source.input === "text" ? "input.status" : "input.statusFixed";
       const message = source.layers > 1 ? "input.statusLayers" : alone;
-      const characters = countCharacters(used);
+      // Of the text that was computed: what is typed may be ahead of it.
+      const computed = answer.cutAt === null ? answer.text : answer.text.slice(0, answer.cutAt);
+      const characters = countCharacters(computed);
       status = say(message, {
         tokens: counted(answer.tokens.length, ["count.tokens.one", "count.tokens"]),
         characters: counted(characters, ["count.characters.one", "count.characters"]),

@@ -14,7 +14,9 @@ export type Groups = readonly (readonly number[])[];
 
 export function groupTokens(text: string, tokens: readonly Token[], rows: Rows): Groups {
   if (rows === "token") return tokens.map((_, i) => [i]);
-  const edges = edgesOf(text, rows);
+  // Behind the last token lies what was cut off, of a book most of it.
+  const used = tokens.reduce((most, { end }) => Math.max(most, end), 0);
+  const edges = edgesOf(text.slice(0, used), rows);
   const groups: number[][] = [];
   // How far the tokens so far reach: byte pieces of one character all span the whole of it.
   let reach = 0;
