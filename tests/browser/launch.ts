@@ -1,6 +1,6 @@
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Browser, chromium as driver } from "playwright-core";
+import { type Browser, type BrowserContext, chromium as driver, type Page } from "playwright-core";
 import { chromium } from "../../tools/lib/browsers.js";
 import { serve } from "../../tools/lib/serve.js";
 import { PATIENCE } from "./until.js";
@@ -9,6 +9,9 @@ const projectRoot = fileURLToPath(new URL("../..", import.meta.url));
 
 /** The built page, as `npm start` serves it. */
 export const SITE = path.join(projectRoot, "build/site");
+
+/** `SLOW=4 npm test -- tests/browser`: pages run at a quarter of the speed, and their files come late. */
+const SLOW = Number(process.env["SLOW"] ?? 1);
 
 /** The policy that the page has to work under. */
 export const CSP = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'";
@@ -36,8 +39,20 @@ export async function launchChromium(args: readonly string[] = []): Promise<Brow
       ...args,
     ],
   });
-  browser.on("context", (context) => context.setDefaultTimeout(PATIENCE));
+  browser.on("context", (context) => {
+    context.setDefaultTimeout(PATIENCE);
+    if (SLOW > 1) context.on("page", (page) => void slowDown(context, page));
+  });
   return browser;
+}
+
+async function slowDown(context: BrowserContext, page: Page): Promise<void> {
+  try {
+    const session = await context.newCDPSession(page);
+    await session.send("Emulation.setCPUThrottlingRate", { rate: SLOW });
+  } catch {
+    // Closed meanwhile.
+  }
 }
 
 export interface ServedSite {
@@ -53,5 +68,5 @@ export function serveSite(
   folder: string = SITE,
   options: { csp?: string; basePath?: string } = {},
 ): Promise<ServedSite> {
-  return serve(folder, options);
+  return serve(folder, { ...options, delay: SLOW > 1 ? 100 * SLOW : 0 });
 }

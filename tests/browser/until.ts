@@ -31,16 +31,19 @@ export async function until<Argument>(
   }
 }
 
-/** What is busy says so; what has been set is drawn, in every shadow tree. Text: Node would add helpers to functions. */
+// Text: Node would add helpers of its own to functions.
+const TWO_FRAMES = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))";
 const BUSY = `document.querySelector('[aria-busy="true"]') !== null`;
+/** Waits until all elements have drawn, in every shadow tree, and those that they give something to. */
 const DRAWN = `(async () => {
   const below = (root) => [...root.querySelectorAll("*")].flatMap((node) => {
     return node.shadowRoot ? [node, ...below(node.shadowRoot)] : [];
   });
-  await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))));
-  await Promise.all(below(document).map((node) => node.updateComplete));
-  await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
-  await Promise.all(below(document).map((node) => node.updateComplete));
+  for (let i = 0; i < 2; i++) {
+    await ${TWO_FRAMES};
+    await Promise.all(below(document).map((node) => node.updateComplete));
+  }
+  return ${BUSY};
 })()`;
 
 /**
@@ -48,12 +51,11 @@ const DRAWN = `(async () => {
  * at rest may be read; every other moment is one of many.
  */
 export async function atRest(page: Asked): Promise<void> {
-  await page.evaluate(DRAWN, undefined as never);
+  const ask = (question: string) => page.evaluate(question, undefined as never);
+  await ask(TWO_FRAMES);
   // What has come may want more: a panel its element.
-  do {
-    await until(page, `!(${BUSY})`);
-    await page.evaluate(DRAWN, undefined as never);
-  } while (await page.evaluate(BUSY, undefined as never));
+  do await until(page, `!(${BUSY})`);
+  while (await ask(DRAWN));
 }
 
 /** The same for what is known here, such as what a server was asked. */

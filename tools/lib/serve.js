@@ -42,14 +42,15 @@ function fileFor(folder, path) {
 
 /**
  * @param {string} folder
- * @param {{ port?: number, basePath?: string, csp?: string, headers?: Record<string, string> }} [options]
- *   basePath: "/some/path/", default "/"; port 0 is any free one.
+ * @param {{ port?: number, basePath?: string, csp?: string, headers?: Record<string, string>, delay?: number }} [options]
+ *   basePath: "/some/path/", default "/"; port 0 is any free one; delay: milliseconds before each answer.
  * @returns {Promise<{ url: string, requests: string[], close(): Promise<void> }>} requests: the paths asked for, in order.
  */
-export function serve(folder, { port = 0, basePath = "/", csp, headers = {} } = {}) {
+export function serve(folder, { port = 0, basePath = "/", csp, headers = {}, delay = 0 } = {}) {
   /** @type {string[]} */
   const requests = [];
-  const server = createServer((request, response) => {
+  /** @type {import("node:http").RequestListener} */
+  const answer = (request, response) => {
     // Not new URL(request.url, base): "//" would be read as an address without a host, and refused by an exception.
     const path = new URL(`http://localhost${request.url ?? "/"}`).pathname;
     requests.push(path);
@@ -74,6 +75,10 @@ export function serve(folder, { port = 0, basePath = "/", csp, headers = {} } = 
       createReadStream(found.file)
         .on("error", () => response.destroy())
         .pipe(response);
+  };
+  const server = createServer((request, response) => {
+    if (delay > 0) setTimeout(() => answer(request, response), delay);
+    else answer(request, response);
   });
   return new Promise((done, failed) => {
     server.once("error", failed);
