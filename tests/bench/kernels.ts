@@ -284,7 +284,7 @@ function addBlocks(bench: Bench): void {
   const hidden = bench.floats(rows * width);
   const norm = bench.floats(width);
   const shapes: [number, number][] = [...Array(4).fill([width, width]), [width, inner], [inner, width]];
-  for (const name of ["packed", "f32", "f16", "q8_0", "q4_k"] as const) {
+  for (const name of ["packed", ...Object.keys(TYPES)] as (TypeName | "packed")[]) {
     const parts = shapes.map(([depth, columns]) => {
       const at = bench.stored(name === "packed" ? "f32" : name, depth * columns);
       return name === "packed"
