@@ -133,7 +133,7 @@ export async function openModel(hs: Headscope, source: FileSource, options: Open
   const file = await openFile(decoderOf(hs), source, open);
   try {
     const plan = await planModel(file, settings);
-    return new FileModel(heap, file, plan, readTokenizer(file, tokenizer));
+    return new FileModel(heap, file, plan, await readTokenizer(file, tokenizer));
   } catch (error) {
     file.dispose();
     throw error;

@@ -15,6 +15,16 @@ function byteTable(): Map<string, number> {
   return byteOfCharacter;
 }
 
+let characterOfByte: string[] | undefined;
+
+/** The same the other way: the stand-ins of a text's bytes. */
+export function spellBytes(text: string): string {
+  characterOfByte ??= [...byteTable()].sort((a, b) => a[1] - b[1]).map(([character]) => character);
+  let spelled = "";
+  for (const byte of utf8(text)) spelled += characterOfByte[byte] as string;
+  return spelled;
+}
+
 let encoder: TextEncoder | undefined;
 
 export function utf8(text: string): Uint8Array {

@@ -1,24 +1,9 @@
-import { Tokenizer } from "@huggingface/tokenizers";
 import { HeadscopeError } from "../errors.js";
 import { type NormalisedText, normaliseText } from "./normalised-text.js";
 import { pieceBytes, type Spelling, textOfBytes, utf8 } from "./piece-bytes.js";
 import type { TextTokenizer, Token, TokenizeOptions } from "./token.js";
 
-/** What is used of a tokenizer.json. */
-export interface TokenizerJson {
-  readonly added_tokens: readonly AddedToken[];
-  readonly normalizer: unknown;
-  readonly pre_tokenizer: unknown;
-  readonly post_processor: unknown;
-  readonly decoder: unknown;
-  readonly model: {
-    readonly type?: string;
-    readonly continuing_subword_prefix?: string | null;
-    readonly unk_token?: string | null;
-  };
-}
-
-interface AddedToken {
+export interface AddedToken {
   readonly id: number;
   readonly content: string;
   readonly special?: boolean;
@@ -26,16 +11,23 @@ interface AddedToken {
   readonly rstrip?: boolean;
 }
 
-/** The parts of the library's tokenizer, one after the other: it has no offsets, and always reads typed marks as marks. */
-interface Parts {
-  readonly normalizer: ((text: string) => string) | null;
-  readonly pre_tokenizer: ((text: string, options: { section_index: number }) => string[]) | null;
-  readonly model: ((words: readonly string[]) => string[]) & {
-    readonly tokens_to_ids: ReadonlyMap<string, number>;
-    readonly unk_token: string | undefined;
-    readonly unk_token_id: number | undefined;
-  };
-  readonly post_processor: ((tokens: readonly string[], pair: null, special: boolean) => { tokens: string[] }) | null;
+/** How a model cuts texts. A vocabulary takes a moment to read, so that these are made when they are first used. */
+export interface PieceRules {
+  /** Tokens that are found in a text before anything else. */
+  readonly added: readonly AddedToken[];
+  readonly normalise: ((text: string) => string) | null;
+  /** @param index which part this is of a text that added tokens cut */
+  readonly words: (text: string, index: number) => string[];
+  readonly pieces: (word: string) => readonly string[];
+  readonly ids: ReadonlyMap<string, number>;
+  readonly unknown: string | undefined;
+  /** Marks around every text. */
+  readonly before: readonly string[];
+  readonly after: readonly string[];
+  readonly spelling: Spelling;
+  /** What marks pieces that continue a word. */
+  readonly prefix: string;
+  readonly unigram: boolean;
 }
 
 /** A part of the typed text: an added token, or what is between them. */
@@ -45,46 +37,33 @@ interface Section {
   readonly added: AddedToken | undefined;
 }
 
-/** Tokens with their bytes and places, from the settings that a tokenizer.json holds. */
+/** Tokens with their bytes and places. */
 export class PieceTokenizer implements TextTokenizer {
-  readonly #parts: Parts;
-  readonly #spelling: Spelling;
-  readonly #prefix: string;
+  readonly #rules: PieceRules;
   readonly #added: ReadonlyMap<string, AddedToken>;
-  readonly #unigram: boolean;
   /** Finds added tokens, the longest first: all of them, and those alone that are not marks. */
   readonly #findAll: RegExp | undefined;
   readonly #findOrdinary: RegExp | undefined;
-  readonly #before: readonly string[];
-  readonly #after: readonly string[];
 
-  constructor(json: TokenizerJson) {
-    this.#parts = new Tokenizer(json, {}) as unknown as Parts;
-    this.#spelling = spellingOf(json);
-    this.#prefix = json.model.continuing_subword_prefix ?? (json.model.type === "WordPiece" ? "##" : "");
-    this.#unigram = json.model.type === "Unigram";
-    this.#added = new Map(json.added_tokens.map((token) => [token.content, token]));
-    this.#findAll = finder(json.added_tokens);
-    this.#findOrdinary = finder(json.added_tokens.filter(({ special }) => special !== true));
-    const probe = "a";
-    const around = this.#parts.post_processor?.([probe], null, true).tokens ?? [probe];
-    const middle = around.indexOf(probe);
-    this.#before = middle < 0 ? [] : around.slice(0, middle);
-    this.#after = middle < 0 ? [] : around.slice(middle + 1);
+  constructor(rules: PieceRules) {
+    this.#rules = rules;
+    this.#added = new Map(rules.added.map((token) => [token.content, token]));
+    this.#findAll = finder(rules.added);
+    this.#findOrdinary = finder(rules.added.filter(({ special }) => special !== true));
   }
 
   tokenize(text: string, { special = false }: TokenizeOptions): Token[] {
-    const tokens: Token[] = this.#before.map((piece) => this.#mark(piece, 0, 0));
+    const tokens: Token[] = this.#rules.before.map((piece) => this.#mark(piece, 0, 0));
     this.#sections(text, special).forEach(({ start, text: part, added }, index) => {
       if (added !== undefined) tokens.push(this.#addedToken(added, start));
       else if (part !== "") tokens.push(...this.#ordinary(part, start, index));
     });
-    return [...tokens, ...this.#after.map((piece) => this.#mark(piece, text.length, text.length))];
+    return [...tokens, ...this.#rules.after.map((piece) => this.#mark(piece, text.length, text.length))];
   }
 
   #id(piece: string): number {
-    const { tokens_to_ids, unk_token_id } = this.#parts.model;
-    const id = this.#added.get(piece)?.id ?? tokens_to_ids.get(piece) ?? unk_token_id;
+    const { ids, unknown } = this.#rules;
+    const id = this.#added.get(piece)?.id ?? ids.get(piece) ?? (unknown === undefined ? undefined : ids.get(unknown));
     if (id !== undefined) return id;
     const message = `tokenize: the vocabulary has neither ${JSON.stringify(piece)} nor a token for what is unknown`;
     throw new HeadscopeError("format", message, { argument: "tokenizer" });
@@ -115,7 +94,7 @@ export class PieceTokenizer implements TextTokenizer {
     }
     between(text.length);
     // A vocabulary of Unigram holds its marks as ordinary pieces: cut them, so that they are not found whole.
-    if (!this.#unigram || special || this.#findAll === undefined) return sections;
+    if (!this.#rules.unigram || special || this.#findAll === undefined) return sections;
     const marks = this.#findAll;
     return sections.flatMap((section) => {
       const cuts = [...section.text.matchAll(marks)].map(({ index }) => index + 1);
@@ -130,21 +109,18 @@ export class PieceTokenizer implements TextTokenizer {
 
   /** Text without added tokens: normalised, cut into words, and these into pieces. */
   #ordinary(source: string, offset: number, index: number): Token[] {
-    const { normalizer, pre_tokenizer, model } = this.#parts;
-    const normalised = normaliseText(source, normalizer);
+    const { normalise, spelling, prefix, ids, unknown } = this.#rules;
+    const normalised = normaliseText(source, normalise);
     if (normalised.text === "") return [];
-    const words = pre_tokenizer === null ? [normalised.text] : pre_tokenizer(normalised.text, { section_index: index });
-    const places = new Places(normalised, this.#spelling);
+    const places = new Places(normalised, spelling);
     const tokens: Token[] = [];
-    for (const word of words) {
-      const pieces = model([word]);
-      const spelled = pieces.map((piece) =>
-        piece === model.unk_token ? undefined : pieceBytes(piece, this.#spelling, this.#prefix),
-      );
-      const ranges = places.find(pieceBytes(word, this.#spelling === "words" ? "words" : this.#spelling, ""), spelled);
+    for (const word of this.#rules.words(normalised.text, index)) {
+      const pieces = this.#rules.pieces(word);
+      const spelled = pieces.map((piece) => (piece === unknown ? undefined : pieceBytes(piece, spelling, prefix)));
+      const ranges = places.find(pieceBytes(word, spelling, ""), spelled);
       pieces.forEach((made, i) => {
         // Unigram hands out what is unknown as it is.
-        const piece = model.tokens_to_ids.has(made) ? made : (model.unk_token ?? made);
+        const piece = ids.has(made) ? made : (unknown ?? made);
         const { begin, end, own } = ranges[i] as PieceRange;
         const [start, stop] = places.source(begin, end);
         const partial = begin < end && (places.isInside(begin) || places.isInside(end));
@@ -279,11 +255,4 @@ function finder(tokens: readonly AddedToken[]): RegExp | undefined {
     return `${lstrip ? "\\s*" : ""}${escaped}${rstrip ? "\\s*" : ""}`;
   });
   return new RegExp(alternatives.join("|"), "g");
-}
-
-/** What the pieces are made of, from what the tokenizer does to a text before. */
-function spellingOf({ normalizer, pre_tokenizer, decoder }: TokenizerJson): Spelling {
-  const steps = JSON.stringify([normalizer, pre_tokenizer, decoder]);
-  if (steps.includes('"ByteLevel"')) return "bytes";
-  return steps.includes('"Metaspace"') || steps.includes("▁") ? "metaspace" : "words";
 }

@@ -1,9 +1,12 @@
 import { checkObject } from "../check.js";
 import { describe } from "../describe.js";
 import { HeadscopeError } from "../errors.js";
-import { ggufTokenizer } from "./gguf-tokenizer.js";
+import { bytePairs } from "./byte-pairs.js";
+import { fileError } from "./file-error.js";
+import { GgufVocabulary } from "./gguf-vocabulary.js";
+import { libraryRules, type TokenizerJson } from "./library-tokenizer.js";
 import type { ModelFile } from "./model-tensors.js";
-import { PieceTokenizer, type TokenizerJson } from "./pieces.js";
+import { type PieceRules, PieceTokenizer } from "./pieces.js";
 import { parseJson } from "./settings.js";
 import type { TextTokenizer } from "./token.js";
 
@@ -13,19 +16,42 @@ import type { TextTokenizer } from "./token.js";
  *
  * @param given checked at once, as far as it can be without that moment
  */
-export function readTokenizer(file: ModelFile, given: unknown): () => TextTokenizer {
-  const json = given === undefined ? undefined : checkTokenizer(given);
+export async function readTokenizer(file: ModelFile, given: unknown): Promise<() => TextTokenizer> {
+  const rules = given === undefined ? await rulesOfFile(file) : await rulesOfJson(checkTokenizer(given));
   let tokenizer: TextTokenizer | undefined;
   return () => {
-    tokenizer ??= make(json ?? fromFile(file));
+    tokenizer ??= make(rules);
     return tokenizer;
   };
 }
 
-function fromFile(file: ModelFile): TokenizerJson {
-  if (file.format === "gguf") return ggufTokenizer(file);
-  const message = `${file.name}: safetensors files hold no tokenizer; give the model's tokenizer.json as options.tokenizer`;
-  throw new HeadscopeError("unsupported", message, { argument: "options.tokenizer" });
+async function rulesOfJson(json: TokenizerJson): Promise<() => PieceRules> {
+  const library = await libraryRules();
+  return () => library.json(json);
+}
+
+/** What cannot be read is told when somebody asks for tokens: all else of the model can be used. */
+async function rulesOfFile(file: ModelFile): Promise<() => PieceRules> {
+  if (file.format !== "gguf") {
+    const message = `${file.name}: safetensors files hold no tokenizer; give the model's tokenizer.json as options.tokenizer`;
+    return () => {
+      throw new HeadscopeError("unsupported", message, { argument: "options.tokenizer" });
+    };
+  }
+  const kind = file.metadata.get("tokenizer.ggml.model");
+  if (kind === "gpt2") return () => bytePairs(new GgufVocabulary(file));
+  if (kind === "bert" || kind === "llama") {
+    const library = await libraryRules();
+    return () => library.gguf[kind](new GgufVocabulary(file));
+  }
+  const none = kind === undefined || kind === "none" || kind === "no_vocab";
+  const expected = none ? "the kind of a tokenizer" : "gpt2, bert, llama";
+  return () => {
+    throw fileError(file.name, 'key "tokenizer.ggml.model"', expected, describe(kind), {
+      code: "unsupported",
+      hint: "give the model's tokenizer.json as options.tokenizer",
+    });
+  };
 }
 
 const ARGUMENT = "options.tokenizer";
@@ -48,9 +74,9 @@ function checkTokenizer(given: unknown): TokenizerJson {
   return { ...parts, ...json, added_tokens } as unknown as TokenizerJson;
 }
 
-function make(json: TokenizerJson): TextTokenizer {
+function make(rules: () => PieceRules): TextTokenizer {
   try {
-    return new PieceTokenizer(json);
+    return new PieceTokenizer(rules());
   } catch (cause) {
     if (cause instanceof HeadscopeError) throw cause;
     const said = cause instanceof Error ? cause.message : String(cause);

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import test, { type TestContext } from "node:test";
 
+import { Tokenizer } from "@huggingface/tokenizers";
 import { type Headscope, load } from "headscope";
 import { type Model, openModel, type Token } from "headscope/models";
 import { Random } from "../support/random.ts";
@@ -11,6 +12,9 @@ import {
   bertKeys,
   bertTokenizerJson,
   bertTokens,
+  bool,
+  byteCharacters,
+  bytePairKeys,
   gpt2Keys,
   type Keys,
   llama2,
@@ -18,6 +22,7 @@ import {
   llama3Json,
   llama3Keys,
 } from "./fixtures/vocabularies.ts";
+import { u32 } from "./write-files.ts";
 
 interface Vector {
   readonly name: string;
@@ -307,4 +312,86 @@ test("tokenize: NFC in front of byte-level pieces, as Qwen2 has it, keeps the pl
     text,
   );
   assert.ok(tokens.some((token) => token.text === "1") && tokens.some((token) => token.text === "2"), "digits apart");
+});
+
+/** A vocabulary that nobody would train: pairs of any pieces in any order, some of them without a piece of their own. */
+function wildVocabulary(random: Random): { tokens: string[]; merges: [string, string][] } {
+  const tokens = byteCharacters();
+  const merges = new Map<string, [string, string]>();
+  while (merges.size < 400) {
+    const pair: [string, string] = [
+      tokens[random.below(2) ? 97 + random.below(4) : random.below(tokens.length)] as string,
+      tokens[random.below(2) ? 97 + random.below(4) : random.below(tokens.length)] as string,
+    ];
+    const piece = pair.join("");
+    if ([...piece].length > 6) continue;
+    merges.set(pair.join(" "), pair);
+    if (!tokens.includes(piece)) tokens.push(piece);
+  }
+  const list = [...merges.values()];
+  for (let i = list.length - 1; i > 0; --i) {
+    const other = random.below(i + 1);
+    [list[i], list[other]] = [list[other] as [string, string], list[i] as [string, string]];
+  }
+  // The last pieces are forgotten, and made all the same.
+  return { tokens: [...tokens.slice(0, -20), "<mark>", "<unk>"], merges: list };
+}
+
+const GPT2_PATTERN = "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
+
+test("tokenize: byte pairs of a GGUF file are what the library makes of the same rules, whatever the merges", async () => {
+  const random = new Random(5);
+  const letters = [..."abcdabcdabcd  '12٣é中👋🏽\t\n\u0085\ufeff\u00a0.,"];
+  for (let round = 0; round < 12; ++round) {
+    const { tokens, merges } = wildVocabulary(random);
+    const [mark, unknown] = [tokens.length - 2, tokens.length - 1];
+    const pre = round % 2 === 0 ? "gpt-2" : "starcoder";
+    const space = round % 3 === 0;
+    const model = await gguf([
+      ...bytePairKeys(
+        tokens,
+        merges.map((pair) => pair.join(" ")),
+        pre,
+        [mark],
+      ),
+      ...(round % 4 === 0 ? [] : ([["tokenizer.ggml.unknown_token_id", u32(unknown)]] as Keys)),
+      ["tokenizer.ggml.add_space_prefix", bool(space)],
+      ["tokenizer.ggml.add_eos_token", bool(round % 5 === 0)],
+    ]);
+    const digits = { type: "Digits", individual_digits: true };
+    const oracle = new Tokenizer(
+      {
+        added_tokens: [],
+        normalizer: null,
+        pre_tokenizer: {
+          type: "Sequence",
+          pretokenizers: [
+            ...(pre === "starcoder" ? [digits] : []),
+            { type: "Split", pattern: { Regex: GPT2_PATTERN }, behavior: "Isolated", invert: false },
+            { type: "ByteLevel", add_prefix_space: space, use_regex: false },
+          ],
+        },
+        post_processor: null,
+        decoder: { type: "ByteLevel" },
+        model: {
+          type: "BPE",
+          unk_token: round % 4 === 0 ? null : "<unk>",
+          vocab: Object.fromEntries(tokens.map((token, id) => [token, id])),
+          merges,
+        },
+      },
+      {},
+    );
+    for (let i = 0; i < 60; ++i) {
+      const length = i === 0 ? 3000 : 1 + random.below(40);
+      const source = Array.from({ length }, () => letters[random.below(i === 0 ? 12 : letters.length)]).join("");
+      const made = model.tokenize(source).filter(({ special }) => !special);
+      assert.deepEqual(
+        made.map(({ piece }) => piece),
+        oracle.tokenize(source),
+        `round ${round}: ${JSON.stringify(source)}`,
+      );
+      assert.equal(model.tokenize(source).length - made.length, round % 5 === 0 ? 1 : 0);
+    }
+  }
 });
