@@ -47,6 +47,7 @@ export default defineConfig({
       later({
         [path("../bindings/models/remote-source.ts")]: ["openRemote"],
         [path("../bindings/models/safetensors.ts")]: ["readSafetensors"],
+        [path("../bindings/models/library-tokenizer.ts")]: ["libraryRules"],
         [path("../bindings/models/bert.ts")]: ["bert"],
         [path("../bindings/models/llama.ts")]: ["llama"],
       }),
