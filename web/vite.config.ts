@@ -37,7 +37,11 @@ export default defineConfig({
     target: ["chrome91", "firefox90", "safari16.4"],
     // The policy `default-src 'self'` forbids data: addresses, and the polyfill is for browsers without simd128.
     assetsInlineLimit: 0,
-    modulePreload: false,
+    // What an entry imports is named by its markup, and comes together with it. What is imported later names no more.
+    modulePreload: {
+      polyfill: false,
+      resolveDependencies: (_url, files, { hostType }) => (hostType === "html" ? files : []),
+    },
     reportCompressedSize: false,
   },
   worker: {
