@@ -137,6 +137,20 @@ visit("[ and ] change the head, but not while typing", {}, async ({ page }) => {
   assert.ok((await page.locator("#text").inputValue()).includes("[]"));
 });
 
+visit("arrow down opens the menu of exports, Esc closes it, and the pinned cell stays", {}, async ({ page }) => {
+  await page.locator("#tokens .chip").nth(3).click();
+  await settled(page);
+  const before = await sentence(page);
+  await page.locator("#export").focus();
+  await press(page, "ArrowDown");
+  await page.locator("#export-menu").waitFor();
+  await press(page, "Escape");
+  assert.equal(await page.locator("#export-menu").isVisible(), false);
+  assert.equal((await focused(page)).id, "export");
+  assert.equal(await page.locator("#tokens .chip[data-query]").count(), 1);
+  assert.equal(await sentence(page), before);
+});
+
 visit("tabs: arrows switch between the matrix and the numbers", {}, async ({ page }) => {
   await page.locator("#tab-matrix").focus();
   await press(page, "ArrowRight");

@@ -308,7 +308,9 @@ export class Playground implements Shell {
     if (event.altKey || event.ctrlKey || event.metaKey || event.isComposing) return;
     const field = event.composedPath()[0];
     const typing = field instanceof HTMLTextAreaElement || (field instanceof HTMLInputElement && field.type === "text");
-    if (typing || this.keys.shown) return;
+    // An open menu has its own.
+    const inMenu = field instanceof Element && field.closest("[role=menu]") !== null;
+    if (typing || inMenu || this.keys.shown) return;
     if (event.key === "[") this.detail.step(-1);
     else if (event.key === "]") this.detail.step(1);
     else if (event.key === "?") this.keys.show();

@@ -24,6 +24,12 @@ export class Later {
     private readonly open: Open,
   ) {
     on(byId("export"), "click", () => void this.export().then((panel) => panel.toggle(this.scene), this.missed));
+    byId("export").addEventListener("keydown", (event) => {
+      // The panel has its own, once it is here.
+      if (event.key !== "ArrowDown" || this.exports) return;
+      event.preventDefault();
+      void this.export().then((panel) => panel.toggle(this.scene), this.missed);
+    });
     on(
       byId("numbers-csv"),
       "click",
