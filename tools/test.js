@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { chromium, firefox } from "./lib/browsers.js";
 import { build } from "./lib/build.js";
 import { cmakeBuild } from "./lib/cmake.js";
+import { chineseFont } from "./lib/fonts.js";
 import { filesBelow } from "./lib/freshness.js";
 import { withLock } from "./lib/lock.js";
 import { nodeFlags } from "./lib/node-flags.js";
@@ -103,6 +104,8 @@ async function browserTests({ name, variable, howToInstall, findOrInstall }, fil
     const [failed, skipped] = onCI ? [files.length, 0] : [0, files.length];
     return { part, passed: 0, failed, skipped, note: `no ${name}` };
   }
+  // What needs one is skipped without it, and says so.
+  if (!(await chineseFont.findOrInstall())) say(`Browser tests: no Chinese font; ${chineseFont.howToInstall}.`);
   // One browser at a time: two would share two cores and time out on slow machines.
   return nodeTests(part, files, { flags: ["--test-concurrency=1"], env: { [variable]: program } });
 }

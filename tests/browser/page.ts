@@ -21,6 +21,10 @@ export interface Visit {
 }
 
 export interface VisitOptions extends BrowserContextOptions {
+  /** Of the site, without a slash before it: "api.html". Default: the playground. */
+  readonly path?: string;
+  /** Why this cannot be tried here. */
+  readonly skip?: string | false;
   /** Without "#". Default: the built heads with their own example, in the browser's language. */
   readonly fragment?: string;
   /** JavaScript that runs in the page before its own. A string: a function compiled for Node names helpers of Node's. */
@@ -48,8 +52,8 @@ export function visit(
   options: VisitOptions,
   body: (visit: Visit, t: TestContext) => Promise<void>,
 ): void {
-  test(name, PATIENT, async (t) => {
-    const { init, bare, worker, csp = CSP, ...contextOptions } = options;
+  const { skip = false, init, bare, worker, csp = CSP, path = "", ...contextOptions } = options;
+  test(name, { ...PATIENT, skip }, async (t) => {
     const { fragment = builtHeads(options.locale) } = options;
     const site = await serveSite(undefined, { csp, basePath: "/some/where/" });
     const context = await browser.newContext({
@@ -63,7 +67,7 @@ export function visit(
       const complaints = watch(page, site);
       if (init) await page.addInitScript({ content: init });
       if (worker) await page.route("**/assets/worker-parts*.js", worker);
-      await page.goto(`${site.url}${fragment && `#${fragment}`}`);
+      await page.goto(`${site.url}${path}${fragment && `#${fragment}`}`);
       if (!bare) await firstPicture(page);
       await body({ page, context, site, complaints }, t);
       assert.deepEqual(complaints, []);

@@ -30,7 +30,7 @@ function browserProgram(name, debianPackage, programs) {
     const found = find();
     if (found || process.getuid?.() !== 0) return found;
     say(`Installing ${name} for the browser tests (apt-get install ${debianPackage})`);
-    await install(debianPackage);
+    await installPackage(debianPackage);
     return find();
   };
   const howToInstall = `install ${name} (Debian: sudo apt-get install ${debianPackage}), or let ${variable} name one, and run this again`;
@@ -48,7 +48,7 @@ function isProgram(file) {
 }
 
 /** @param {string} debianPackage */
-async function install(debianPackage) {
+export async function installPackage(debianPackage) {
   const env = { DEBIAN_FRONTEND: "noninteractive" };
   const args = ["-y", "-qq", "--no-install-recommends", "install", debianPackage];
   try {
