@@ -1,13 +1,17 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import type { Page } from "playwright-core";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
+/** A page of Playwright's or of Puppeteer's. */
+interface Asked {
+  evaluate(question: string | (() => unknown)): Promise<unknown>;
+}
+
 /** What axe finds in the page as it stands. */
-export async function violations(page: Page): Promise<string[]> {
+export async function violations(page: Asked): Promise<string[]> {
   await page.evaluate(axe);
-  return page.evaluate(async () => {
+  const found = await page.evaluate(async () => {
     const { axe } = window as unknown as {
       axe: {
         run(o: object): Promise<{ violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] }>;
@@ -16,4 +20,5 @@ export async function violations(page: Page): Promise<string[]> {
     const { violations } = await axe.run({ resultTypes: ["violations"] });
     return violations.flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.html}\n${node.failureSummary}`));
   });
+  return found as string[];
 }

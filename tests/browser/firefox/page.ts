@@ -1,7 +1,7 @@
 /** One page of the built site in Firefox for one test: under a sub-path and the strict policy, watched for errors. */
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { after, before, type TestContext, test } from "node:test";
 import type { Browser, ElementHandle, Page } from "puppeteer-core";
 import { CSP, type ServedSite, serveSite } from "../launch.js";
 import { atRest, PATIENCE, PATIENT, until } from "../until.js";
@@ -10,31 +10,47 @@ import { launchFirefox } from "./launch.js";
 export interface Visit {
   readonly page: Page;
   readonly site: ServedSite;
+  /** Complaints so far. A test that provokes one takes it out. */
+  readonly complaints: string[];
 }
 
 let browser: Browser;
 
-export function useFirefox(): void {
+/** `preferences` are those of about:config. */
+export function useFirefox(preferences: Record<string, string | number | boolean> = {}): void {
   before(async () => {
     browser = await launchFirefox({
-      extraPrefsFirefox: { "intl.accept_languages": "en-US, en", "ui.systemUsesDarkTheme": 0 },
+      extraPrefsFirefox: { "intl.accept_languages": "en-US, en", "ui.systemUsesDarkTheme": 0, ...preferences },
     });
   });
   after(() => browser?.close());
 }
 
+export interface VisitOptions {
+  /** The policy of the page. Default: the strict one. */
+  readonly csp?: string;
+  readonly viewport?: { readonly width: number; readonly height: number; readonly hasTouch?: boolean };
+  /** Why this cannot be tried here. */
+  readonly skip?: string | false;
+}
+
 /** `path` is what follows the site's address: `#s=built`, `head-grid.html`. */
-export function visit(name: string, path: string, body: (visit: Visit) => Promise<void>): void {
-  test(name, PATIENT, async () => {
-    const site = await serveSite(undefined, { csp: CSP, basePath: "/some/where/" });
+export function visit(
+  name: string,
+  path: string,
+  body: (visit: Visit, t: TestContext) => Promise<void>,
+  { csp = CSP, viewport = { width: 1280, height: 1000 }, skip = false }: VisitOptions = {},
+): void {
+  test(name, { ...PATIENT, skip }, async (t) => {
+    const site = await serveSite(undefined, { csp, basePath: "/some/where/" });
     const context = await browser.createBrowserContext();
     try {
       const page = await context.newPage();
       page.setDefaultTimeout(PATIENCE);
-      await page.setViewport({ width: 1280, height: 1000 });
+      await page.setViewport(viewport);
       const complaints = watch(page, site);
       await page.goto(`${site.url}${path}`);
-      await body({ page, site });
+      await body({ page, site, complaints }, t);
       assert.deepEqual(complaints, []);
     } finally {
       await context.close();
