@@ -5,7 +5,7 @@
  */
 
 import type { Page } from "playwright-core";
-import { type Picture, readPng } from "../support/png.ts";
+import { type Picture, readPng } from "../../support/png.ts";
 
 export interface Box {
   readonly x: number;
@@ -22,8 +22,11 @@ export interface Look {
 
 export const SHRINK = 4;
 
-/** Parts whose place and colours are compared; canvases hold no letters, or only digits, and are compared strictly. */
-const PARTS: Record<string, string> = {
+/** Names and selectors of what is compared. What a name calls a canvas holds no letters, and is compared strictly. */
+export type Parts = Readonly<Record<string, string>>;
+
+/** The parts of the page: those that are seen in a state. */
+export const PAGE: Parts = {
   bar: ".bar",
   text: "#text",
   tokens: "#tokens",
@@ -31,8 +34,6 @@ const PARTS: Record<string, string> = {
   detail: ".detail",
   tabs: "#tabs",
   options: ".detail > .view-options",
-};
-const CANVASES: Record<string, string> = {
   "canvas of head 0": "#heads canvas >> nth=0",
   "canvas of head 3": "#heads canvas >> nth=3",
   "canvas of head 7": "#heads canvas >> nth=7",
@@ -41,24 +42,55 @@ const CANVASES: Record<string, string> = {
   "difference canvas": "#compare [part~=difference] canvas",
 };
 
-export async function lookOf(page: Page): Promise<Look> {
+const isCanvas = (name: string) => name.includes("canvas");
+
+export interface Framed {
+  /** What is pictured: a selector, "window" or "page" (all of it). Default: the window. */
+  readonly of?: string;
+  readonly parts?: Parts;
+}
+
+export async function lookOf(page: Page, { of = "window", parts: wanted = PAGE }: Framed = {}): Promise<Look> {
+  const [picture, left, top] = await framed(page, of);
   const parts: Record<string, Box> = {};
-  for (const [name, selector] of Object.entries({ ...PARTS, ...CANVASES })) {
+  for (const [name, selector] of Object.entries(wanted)) {
     const found = page.locator(selector).first();
     if ((await found.count()) === 0 || !(await found.isVisible())) continue;
     const { x, y, width, height } = (await found.boundingBox()) as Box;
-    parts[name] = { x: Math.round(x), y: Math.round(y), width: Math.round(width), height: Math.round(height) };
+    const box = {
+      x: Math.round(x - left),
+      y: Math.round(y - top),
+      width: Math.round(width),
+      height: Math.round(height),
+    };
+    parts[name] = box;
   }
-  return { picture: shrink(readPng(await page.screenshot()), SHRINK), parts };
+  return { picture: shrink(readPng(picture), SHRINK), parts };
 }
 
-/** Each pixel is the mean of a square of pixels. */
+/** A picture, and where it begins in the window. */
+async function framed(page: Page, of: string): Promise<[Buffer, number, number]> {
+  if (of === "window") return [await page.screenshot(), 0, 0];
+  if (of === "page") {
+    const scrolled = await page.evaluate(() => [scrollX, scrollY] as const);
+    return [await page.screenshot({ fullPage: true }), -scrolled[0], -scrolled[1]];
+  }
+  const element = page.locator(of).first();
+  const picture = await element.screenshot();
+  const { x, y } = (await element.boundingBox()) as Box;
+  return [picture, x, y];
+}
+
+/** Each pixel is the mean of a square of pixels, in steps of four: letters are noise, and half as large a file so. */
 function shrink(picture: Picture, by: number): Picture {
   const [width, height] = [Math.floor(picture.width / by), Math.floor(picture.height / by)];
   return {
     width,
     height,
-    at: (x, y) => mean(picture, x * by, y * by, (x + 1) * by, (y + 1) * by).map(Math.round) as [number, number, number],
+    at: (x, y) =>
+      mean(picture, x * by, y * by, (x + 1) * by, (y + 1) * by).map((channel) =>
+        Math.min(255, 4 * Math.round(channel / 4)),
+      ) as [number, number, number],
   };
 }
 
@@ -111,7 +143,7 @@ export function differences(reference: Look, now: Look): string[] {
       Math.max(...color.map((channel, c) => Math.abs(channel - ((before[i] as number[])[c] as number)))),
     );
     const average = distances.reduce((sum, each) => sum + each, 0) / distances.length;
-    const limit = name in CANVASES ? 6 : 10;
+    const limit = isCanvas(name) ? 6 : 10;
     if (average > limit) found.push(`${name} has other colours: ${average.toFixed(1)} levels off, at most ${limit}`);
   }
   return found;
