@@ -93,12 +93,12 @@ visit("laboratories count heads that are off as off, and say so", { fragment: "s
   );
   assert.equal(
     await textOf(lab.locator(".note")),
-    "H1 off: what it has read is left out of A, and the shares are shares of what remains.",
+    "Off: H1. What was read there is left out of A, and the shares are shares of what remains.",
   );
   await page.locator("#heads .card").nth(1).click();
   for (const id of ["gqa", "rank", "same"]) {
     const other = await open(page, id);
-    const words = id === "gqa" ? /^H1 off: left out of the output/ : /^H1 is switched off: it still reads/;
+    const words = id === "gqa" ? /^Off: H1, left out of the output/ : /^H1 is switched off: it still reads/;
     assert.match(await textOf(other.locator(".note")), words, id);
   }
   await page.locator("#heads .card input").nth(0).uncheck();
@@ -245,6 +245,23 @@ for (const [colorScheme, locale] of [
     },
   );
 }
+
+visit(
+  "on a phone the curve is drawn for its width: its words can be read",
+  { fragment: "s=tiny&y=1&l=en", viewport: { width: 360, height: 740 } },
+  async ({ page }) => {
+    await page.locator("fieldset#layers").waitFor();
+    await page.locator("#labs").scrollIntoViewIfNeeded();
+    await page.locator("#lab-prune > summary").click();
+    await page.locator("#lab-prune path.live").waitFor();
+    const heights = await page
+      .locator("#lab-prune svg text")
+      .evaluateAll((texts) => texts.map((text) => text.getBoundingClientRect().height));
+    assert.ok(Math.min(...heights) >= 11, String(heights));
+    const width = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    assert.ok(width <= 0, "nothing scrolls sideways");
+  },
+);
 
 visit("the laboratories fit a phone", { viewport: { width: 360, height: 740 } }, async ({ page }) => {
   for (const id of ["wo", "gqa", "rank", "same"]) await open(page, id);

@@ -1,12 +1,13 @@
 // A model that is too large to run whole at every keystroke: what its heads are worth is measured when somebody says so.
 import assert from "node:assert/strict";
+import type { ServerResponse } from "node:http";
 import { load } from "headscope";
 import { headImportance, openModel, openTensors } from "headscope/models";
 import type { Page } from "playwright-core";
 import { answer, type Behaviour, serve } from "../models/range-server.ts";
 import { violations } from "./axe.js";
 import { CSP } from "./launch.js";
-import { largeFile } from "./model-files.js";
+import { ggufFile, largeFile } from "./model-files.js";
 import { pictured, settled, text, typeText, useBrowser, visit } from "./page.js";
 import { eventually, until } from "./until.js";
 
@@ -111,10 +112,10 @@ visit(
     assert.equal(await page.locator(".heads .measuring").isHidden(), true);
 
     // Another layer is another question; back again the answer is there.
-    await page.locator('#layers input[value="1"]').check();
+    await page.locator('fieldset#layers input[value="1"]').check();
     await settled(page);
     assert.match(await words(page, ".heads"), new RegExp(`run ${numHeads} times`), "the run with all heads is known");
-    await page.locator('#layers input[value="0"]').check();
+    await page.locator('fieldset#layers input[value="0"]').check();
     await settled(page);
     await page.locator("#heads .card input").first().uncheck();
     await until(page, () => document.querySelector("#sort-note")?.textContent?.includes("Measured with all other"));
@@ -170,5 +171,61 @@ visit("the prune curve of a large model: the shown layer's heads, or all, when a
   );
   await page.locator("#heads .card input").first().uncheck();
   await page.locator("#lab-prune .note", { hasText: "starts from the whole model" }).waitFor();
+  complaints.splice(0);
+});
+
+visit("beside many heads the enlarged one stays in sight", OPTIONS, async ({ page, complaints }, t) => {
+  const many = { dModel: 96, numHeads: 48, numKVHeads: 48, headDim: 2 };
+  const server = await serve(t, ggufFile("many.gguf", "gpt2", many).buffer);
+  server.headers = HEADERS;
+  await openAddress(page, server.url);
+  const card = page.locator(".detail");
+  const inSight = async () => {
+    const box = await card.boundingBox();
+    return box !== null && box.y + box.height > 0 && box.y + box.height <= 1000 && box.y < 500;
+  };
+  await page.locator("#heads .card").nth(46).click();
+  await settled(page);
+  assert.ok((await page.evaluate(() => scrollY)) > 300, "the grid is longer than the window");
+  assert.ok(await inSight());
+  assert.match(await text(page, "#detail-title"), /head 46/);
+  // Taller than the window: its end is what stays.
+  await page.setViewportSize({ width: 1280, height: 500 });
+  await page.locator("#heads .card").nth(47).click();
+  await settled(page);
+  const { y, height } = (await card.boundingBox()) ?? assert.fail();
+  assert.ok(y < 0 && Math.abs(y + height - 488) < 2, `${y} + ${height}`);
+  complaints.splice(0);
+});
+
+visit("a layer that has to be fetched says how much of it is here", OPTIONS, async ({ page, complaints }, t) => {
+  const file = await openTensors(await load({ variant: "simd" }), new Uint8Array(large.buffer));
+  const { offset } = file.tensors.get("blk.1.attn_norm.weight") ?? assert.fail();
+  let slow = true;
+  const held: ServerResponse[] = [];
+  const server = await serve(t, large.buffer, ({ range }, response, { file: bytes, headers }) => {
+    if (!slow || range === undefined || range.begin < offset) return false;
+    const end = Math.min(range.end, bytes.length);
+    response.writeHead(206, {
+      ...headers,
+      "Content-Range": `bytes ${range.begin}-${end - 1}/${bytes.length}`,
+      "Content-Length": end - range.begin,
+    });
+    response.write(bytes.subarray(range.begin, range.begin + 1000));
+    held.push(response);
+    return true;
+  });
+  server.headers = HEADERS;
+  await openAddress(page, server.url);
+  await page.locator('fieldset#layers input[value="1"]').check();
+  await until(page, () =>
+    /^Computing layer 1: [\d,.]+ \S+ read for it/.test(document.querySelector("#wait")?.textContent ?? ""),
+  );
+  // The last layer's picture stays meanwhile, and another one can be asked for.
+  assert.match(await text(page, "#detail-title"), /^Layer 0/);
+  slow = false;
+  for (const response of held) response.destroy();
+  await page.locator("#detail-title", { hasText: "Layer 1" }).waitFor();
+  assert.equal(await page.locator("#wait").isHidden(), true);
   complaints.splice(0);
 });

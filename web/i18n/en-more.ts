@@ -156,7 +156,7 @@ export const enMore = {
   "lab.wo.places": "where it writes, number 0 → {last} of the output",
   "lab.wo.shares":
     "A share is ⟨O_h·W_O^(h), A⟩ / ‖A‖². All shares, with that of b_O, make 100 %; a head that works against the others has a negative one.",
-  "lab.wo.off": "{heads} off: what it has read is left out of A, and the shares are shares of what remains.",
+  "lab.wo.off": "Off: {heads}. What was read there is left out of A, and the shares are shares of what remains.",
   "lab.wo.isOff": "off",
   "lab.wo.placesLabel": "head {head} writes into {count} of {all} numbers",
   "lab.gqa.title": "From MHA to GQA to MQA: fewer key and value heads",
@@ -173,7 +173,7 @@ export const enMore = {
   "lab.gqa.kind": "kind",
   "lab.gqa.error": "output error",
   "lab.gqa.bytes": "cache per token",
-  "lab.gqa.off": "{heads} off: left out of the output before and after.",
+  "lab.gqa.off": "Off: {heads}, left out of the output before and after.",
   "lab.gqa.one": "This layer has a single K/V head already: nothing is left to be shared.",
   "lab.rank.title": "Rank: what a head of width d_k can aim at",
   "lab.rank.about":
@@ -222,7 +222,7 @@ export const enMore = {
   "export.masked": "causal mask",
   "export.unmasked": "no mask",
   "export.text": "“{text}”",
-  "export.out": "Left out: {heads}",
+  "export.out": "Switched off: {heads}",
   "export.rows": "Rows and columns of several tokens: weights are summed over keys and averaged over queries.",
   "export.left": "Some tokens are not shown; each row is divided by what is left of it.",
   "export.picked": "query {query} reads key {key} with weight {weight}",

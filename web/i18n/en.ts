@@ -169,6 +169,7 @@ export const en = {
   "wait.file":
     "This link shows a model file of its author's. Open the same file to see it; until then these are the built heads.",
   "wait.run": "Computing layer {layer}…",
+  "wait.runRead": "Computing layer {layer}: {bytes} read for it so far…",
   "source.tiny": "Tiny GPT · trained here",
   "source.tiny.about":
     "Learned, not built: a GPT-2 of {layers} layers × {heads} heads, width {width}, context {context}, trained for this page on freely licensed text. Three heads (0.0, 0.1, 2.7) were rewarded early in the training for what they do; all others, the induction heads of layer 1 too, found theirs alone. Captions are measured on your text.",

@@ -170,6 +170,7 @@ export const zh: Readonly<Record<MessageKey, string>> = {
   "wait.tinyOf": "训练好的模型加载完之前，这里是手工构造的头（{loaded} / {total}）。",
   "wait.file": "这个链接展示的是作者自己的模型文件。打开同一个文件即可看到；在此之前这里是手工构造的头。",
   "wait.run": "正在计算第 {layer} 层…",
+  "wait.runRead": "正在计算第 {layer} 层：已为它读取 {bytes}……",
   "source.tiny": "小型 GPT · 本站训练",
   "source.tiny.about":
     "学来的，不是手工构造的：一个 {layers} 层 × {heads} 头、宽度 {width}、上下文 {context} 的 GPT-2，用自由许可的文本为本页训练。其中三个头（0.0、0.1、2.7）在训练前期因其行为受过奖励；其余的头，包括第 1 层的归纳头，都是自己学会的。说明文字是在你的文本上测量的。",
@@ -351,7 +352,7 @@ export const zh: Readonly<Record<MessageKey, string>> = {
   "lab.wo.share": "占 A 的份额",
   "lab.wo.places": "写到哪里，输出的第 0 → {last} 个数",
   "lab.wo.shares": "份额是 ⟨O_h·W_O^(h), A⟩ / ‖A‖²。所有份额连同 b_O 的合计 100%；与其他头作对的头，份额是负的。",
-  "lab.wo.off": "{heads} 已关闭：它读到的内容不计入 A，份额按剩下的部分计算。",
+  "lab.wo.off": "已关闭：{heads}。那里读到的内容不计入 A，份额按剩下的部分计算。",
   "lab.wo.isOff": "已关闭",
   "lab.wo.placesLabel": "第 {head} 头写入 {all} 个数中的 {count} 个",
 
@@ -369,7 +370,7 @@ export const zh: Readonly<Record<MessageKey, string>> = {
   "lab.gqa.kind": "类型",
   "lab.gqa.error": "输出误差",
   "lab.gqa.bytes": "每个词元的缓存",
-  "lab.gqa.off": "{heads} 已关闭：前后两个输出都不含它。",
+  "lab.gqa.off": "已关闭：{heads}，前后两个输出都不含。",
   "lab.gqa.one": "这一层本来就只有一个 K/V 头：没有可以再共用的了。",
 
   "lab.rank.title": "秩：宽度为 d_k 的头能瞄准什么",
@@ -418,7 +419,7 @@ export const zh: Readonly<Record<MessageKey, string>> = {
   "export.masked": "因果掩码",
   "export.unmasked": "无掩码",
   "export.text": "“{text}”",
-  "export.out": "去掉了：{heads}",
+  "export.out": "已关闭：{heads}",
   "export.rows": "几个词元合成一行或一列：权重对键求和，对查询取平均。",
   "export.left": "有些词元没有显示；每一行都除以剩下的部分。",
   "export.picked": "查询 {query} 以权重 {weight} 读取键 {key}",

@@ -99,6 +99,9 @@ export class Playground implements Shell {
   /** The layer that is being computed for longer than SLOW. */
   private slowLayer: number | null = null;
   private slowTimer = 0;
+  /** Bytes of the visitor's file: all so far, and when the layer was asked for. */
+  private loaded = 0;
+  private loadedBefore = 0;
   /** Whose heads the visitor has said to measure: that goes on when heads are switched off or on meanwhile. */
   private measured: (Pick<Answer, "source" | "text"> & { readonly layer: number }) | null = null;
   /** The next answer of a model opens on a head worth looking at. */
@@ -273,7 +276,13 @@ export class Playground implements Shell {
 
   /** Runs the file once before it takes the place of what is on screen. */
   private async openModel(chosen: Chosen, progress: OpenProgress): Promise<void> {
-    const source = await this.library.openChosen(this.engine.ready(), chosen, progress);
+    // An open file goes on telling what it reads.
+    const onBytes = (loaded: number, total: number | undefined) => {
+      progress.onBytes(loaded, total);
+      this.loaded = loaded;
+      if (this.slowLayer !== null) this.schedule(true);
+    };
+    const source = await this.library.openChosen(this.engine.ready(), chosen, { signal: progress.signal, onBytes });
     try {
       // A link to a layer of a file finds it again.
       const linked = this.state.source === "file" && this.standsIn();
@@ -403,6 +412,7 @@ export class Playground implements Shell {
 
   private slowAfter(layer: number): void {
     clearTimeout(this.slowTimer);
+    this.loadedBefore = this.loaded;
     this.slowTimer = window.setTimeout(() => {
       this.slowLayer = layer;
       this.schedule(true);
@@ -416,7 +426,8 @@ export class Playground implements Shell {
 
   private wait(): Wait | null {
     if (this.standsIn()) return this.state.source === "tiny" ? { for: "tiny", state: this.fetching } : { for: "file" };
-    return this.slowLayer !== null && this.source().layers > 1 ? { for: "run", layer: this.slowLayer } : null;
+    if (this.slowLayer === null || this.source().layers === 1) return null;
+    return { for: "run", layer: this.slowLayer, read: Math.max(0, this.loaded - this.loadedBefore) };
   }
 
   private fail(key: Problem["key"], error: unknown): void {

@@ -48,8 +48,8 @@ export type Wait =
   | { readonly for: "tiny"; readonly state: FetchState | null }
   /** A link to somebody's own file. */
   | { readonly for: "file" }
-  /** A model that takes its time. */
-  | { readonly for: "run"; readonly layer: number };
+  /** A model that takes its time, and the bytes of its file that it has taken so far for this layer. */
+  | { readonly for: "run"; readonly layer: number; readonly read: number };
 
 export interface Problem {
   readonly key: "input.failed" | "input.loadFailed" | "input.tinyFailed" | "input.linkFailed" | "page.missed";

@@ -1,7 +1,7 @@
 /** One head large, in several views; the picked cell in a sentence, and how the head works. */
 
 import { cellIndex, isHidden, weightAt } from "../../elements/attention-view.js";
-import { byId, el, setAttributes, setText } from "../../elements/dom.js";
+import { byId, el, setAttributes, setStyle, setText } from "../../elements/dom.js";
 import { formatWeight } from "../../elements/format.js";
 import type { HeadHeatmap } from "../../elements/head-heatmap.js";
 import { tokenNode } from "../../elements/token-label.js";
@@ -47,6 +47,7 @@ export class DetailPanel {
   ) {
     this.options = new OptionsPanel(shell);
     this.matrix.state = linked;
+    stick(byId("views").querySelector<HTMLElement>(".detail") as HTMLElement);
     on(byId("previous-head"), "click", () => this.step(-1));
     on(byId("next-head"), "click", () => this.step(1));
     for (const [i, tab] of this.tabs.entries()) {
@@ -125,6 +126,19 @@ export class DetailPanel {
     this.sentence.replaceChildren(...sentence(scene));
     this.sentence.classList.toggle("hint", scene.spot?.key == null);
   }
+}
+
+/** Space between the card and the edge of the window. */
+const EDGE = 12;
+
+/** A card that is taller than the window is scrolled to its end before it stays. */
+function stick(card: HTMLElement): void {
+  const place = () => {
+    const top = Math.min(EDGE, window.innerHeight - card.offsetHeight - EDGE);
+    setStyle(card, "--stick", `${top}px`);
+  };
+  if ("ResizeObserver" in window) new ResizeObserver(place).observe(card);
+  addEventListener("resize", place);
 }
 
 function tabName(button: HTMLElement): Tab {

@@ -117,7 +117,10 @@ export class InputPanel {
 
 function waitingFor(wait: Wait): string {
   if (wait.for === "file") return say("wait.file");
-  if (wait.for === "run") return say("wait.run", { layer: wait.layer });
+  if (wait.for === "run") {
+    const { layer, read } = wait;
+    return read > 0 ? say("wait.runRead", { layer, bytes: formatBytes(read) }) : say("wait.run", { layer });
+  }
   const { loaded = 0, total = null } = wait.state ?? {};
   if (total === null) return say("wait.tiny", { loaded: formatBytes(loaded) });
   return say("wait.tinyOf", { loaded: formatBytes(loaded), total: formatBytes(total) });
