@@ -5,7 +5,7 @@ import { isHidden, weightAt } from "../../elements/attention-view.js";
 import { formatWeight } from "../../elements/format.js";
 import { labelText } from "../../elements/token-label.js";
 import { say } from "../../i18n/index.js";
-import { headPlace } from "../head-key.js";
+import { headPlace, namesOf } from "../head-key.js";
 import type { Scene } from "../shell.js";
 import type { State } from "../state.js";
 import type { CodeSource, CodeView } from "./code.js";
@@ -46,12 +46,11 @@ export function captionOf(scene: Scene): string[] {
   const { source, tokens, options } = answer;
   const text = shorten(labelOf(readText(scene)), LONGEST_TEXT);
   const mask = say(options.causal ? "export.masked" : "export.unmasked");
-  const off = offOf(scene).map((place) => (source.layers > 1 ? `${place.layer}.${place.head}` : String(place.head)));
   return [
     ...(text === "" ? [] : [say("export.text", { text: OPEN + text + CLOSE })]),
     say("export.caption", { source: OPEN + labelOf(source.title()) + CLOSE, tokens: tokens.length, mask }),
     ...(pinned && pinned.key !== null ? [pickedOf(view, head, pinned.query, pinned.key)] : []),
-    ...(off.length > 0 ? [say("export.out", { heads: off.join(", ") })] : []),
+    ...(options.off.size > 0 ? [say("export.out", { heads: namesOf(options.off, source.layers > 1) })] : []),
     ...(layout.merged ? [say("export.rows")] : []),
     ...(layout.out.size > 0 ? [say("export.left")] : []),
   ];

@@ -21,6 +21,8 @@ export interface Frame {
 
 export const FRAME: Frame = { width: 560, height: 250, left: 46, right: 12, top: 14, bottom: 34 };
 
+const LEAST_WIDTH = 280;
+
 /** Steps of 1, 2 or 5 times a power of ten: about four of them up to `most`. */
 export function ticks(most: number): number[] {
   if (!(most > 0)) return [0];
@@ -64,9 +66,11 @@ export interface Labels {
   readonly up: string;
 }
 
-export function chart(curves: readonly Curve[], heads: number, labels: Labels): SVGElement {
-  const { width, height, left, right, top, bottom } = FRAME;
-  const scale = scaleOf(curves, heads);
+/** @param most the width that there is: drawn wider and made smaller, its words could not be read */
+export function chart(curves: readonly Curve[], heads: number, labels: Labels, most: number = FRAME.width): SVGElement {
+  const frame = { ...FRAME, width: Math.max(LEAST_WIDTH, Math.min(FRAME.width, most)) };
+  const { width, height, left, right, top, bottom } = frame;
+  const scale = scaleOf(curves, heads, frame);
   const { x, y } = scale;
   const picture = svg("svg", {
     ...{ viewBox: `0 0 ${width} ${height}`, class: "prune-chart", role: "img", "aria-label": labels.title },

@@ -145,7 +145,9 @@ class PruneLab implements Lab {
       ...(report ? [el("i", { class: "live" }), ` ${say("prune.live")} `] : []),
       ...(measured ? [el("i", { class: "measured" }), ` ${say("prune.measured")}`] : []),
     );
-    this.figure.replaceChildren(...(curves.length > 0 ? [chart(curves, heads, labels), legend] : []));
+    this.figure.replaceChildren(
+      ...(curves.length > 0 ? [chart(curves, heads, labels, this.figure.clientWidth || undefined), legend] : []),
+    );
     this.line.render(measuring);
     // What is measured starts from all heads, whatever is switched off above.
     const note = tokens.length < 2 ? say("prune.short") : options.off.size > 0 ? say("prune.fromAll") : "";
