@@ -282,7 +282,7 @@ visit("<head-lines> with shorter data after longer, one token, NaN, and heads th
   await settled(page);
   await give(page, { tokens: ["only"], weights: { data: [Number.NaN], shape: [1, 1, 1] }, heads: [0, 7] });
   assert.deepEqual(await texts(page, '[part="token"]'), ["only", "only"]);
-  assert.match(await text(page, '[part="legend"]'), /1 weights are not numbers \(NaN\) and have no line/);
+  assert.match(await text(page, '[part="legend"]'), /Without a line, as they are not numbers \(NaN\): 1\./);
   assert.match(await text(page, '[part="sentence"]'), /^Point at a token/);
   await give(page, { weights: { data: [0.5], shape: [1, 2, 2] } });
   assert.match(await text(page, '[part="problem"]'), /^weights: the shape \[1, 2, 2\] needs 4 numbers, data has 1/);

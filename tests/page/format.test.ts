@@ -12,6 +12,18 @@ test("formatWeight() gives four decimals, never 0.0000 and a dash for what is hi
   assert.equal(formatWeight(Number.NaN), "NaN");
 });
 
+test("formatWeight() shows what is no weight as it is", () => {
+  assert.equal(formatWeight(-0.5), "−0.5000");
+  assert.equal(formatWeight(-0.00001), "<0.0001");
+  assert.equal(formatWeight(Infinity), "∞");
+  assert.equal(formatWeight(-Infinity), "−∞");
+  assert.deepEqual(
+    [-0.5, -12.34, 12.34, 123456, Infinity, 1.5, 1.004].map((value) => formatCell(value, 2)),
+    ["−0.5", "−12", "12", "1e5", "∞", "1.5", "1"],
+  );
+  assert.equal(formatCell(-0.001, 2), "·");
+});
+
 test("formatCell() writes a dot for what its digits cannot show", () => {
   assert.equal(formatCell(0.4312, 3), "0.431");
   assert.equal(formatCell(0.0004, 3), "·");

@@ -47,6 +47,23 @@ export function strongestKey(view: AttentionView, head: number, query: number): 
   return best;
 }
 
+/** Whether what every query of a head sees sums to 1, or it sees nothing; within what four digits for each cell leave. */
+export function rowsSumToOne(view: AttentionView, head: number): boolean {
+  const { queries, keys, weights, scores, hidden } = view;
+  const slack = 0.001 + keys * 0.00005;
+  // Of a mask for all heads the first is every head's.
+  const shift = hidden && hidden.length !== weights.length ? head * queries * keys : 0;
+  for (let row = head * queries; row < (head + 1) * queries; row++) {
+    let sum = 0;
+    for (let i = row * keys; i < (row + 1) * keys; i++) {
+      const isSeen = hidden ? hidden[i - shift] === 0 : scores === null || scores[i] !== Number.NEGATIVE_INFINITY;
+      if (isSeen) sum += weights[i] as number;
+    }
+    if (!(Math.abs(sum - 1) <= slack || sum === 0)) return false;
+  }
+  return true;
+}
+
 /** Upper end of the colour domain. */
 export function domainTop(view: AttentionView, head: number, scale: Scale): number {
   if (scale === "unit") return 1;
@@ -55,7 +72,7 @@ export function domainTop(view: AttentionView, head: number, scale: Scale): numb
   const end = start + view.queries * view.keys;
   for (let i = start; i < end; i++) {
     const weight = view.weights[i] as number;
-    if (weight > top) top = weight;
+    if (weight > top && weight < Infinity) top = weight;
   }
   return top || 1;
 }

@@ -5,17 +5,27 @@ export const HIDDEN = "—";
 export function formatWeight(weight: number, hidden = false): string {
   if (hidden) return HIDDEN;
   if (Number.isNaN(weight)) return "NaN";
-  if (weight < 0.00005) return "<0.0001";
-  return weight.toFixed(4);
+  // No weight of a softmax, but what a file may hold: shown as it is.
+  if (!Number.isFinite(weight)) return weight < 0 ? "−∞" : "∞";
+  if (Math.abs(weight) < 0.00005) return "<0.0001";
+  return weight.toFixed(4).replace("-", "−");
 }
 
 /** Inside a cell of the matrix, where three digits (or two) must do; "·" stands for less than they can show. */
 export function formatCell(weight: number, digits: 2 | 3 | 4): string {
-  if (digits === 4 || Number.isNaN(weight)) return formatWeight(weight);
-  if (weight < 0.5 * 10 ** -digits) return "·";
+  if (digits === 4 || !Number.isFinite(weight)) return formatWeight(weight);
+  if (Math.abs(weight) < 0.5 * 10 ** -digits) return "·";
+  if (weight < 0 || weight >= 9.995) return shortNumber(weight);
   if (digits === 3) return weight.toFixed(3);
   // In a narrow cell the leading zero goes: ".43", and "1" for what rounds to it.
-  return weight >= 0.995 ? "1" : weight.toFixed(2).slice(1);
+  return weight >= 0.995 ? weight.toFixed(1).replace(".0", "") : weight.toFixed(2).slice(1);
+}
+
+/** What is no weight, in the room of one. */
+function shortNumber(value: number): string {
+  const text =
+    Math.abs(value) < 9.95 ? value.toFixed(1) : Math.abs(value) < 999.5 ? value.toFixed(0) : value.toExponential(0);
+  return text.replace("e+", "e").replace(/-/g, "−");
 }
 
 export function formatShare(share: number): string {

@@ -358,9 +358,12 @@ export class HeadCompare extends HeadElement {
   #overall({ sides, difference: found }: Result): (Node | string)[] {
     if (sides.left.view === sides.right.view && sides.left.view.heads < 2) return [this.say(words.only)];
     if (!found) return [this.say(words.hint)];
-    if (found.largest === 0) return [this.say(words.equal)];
-    const share = found.moved.reduce((sum, each) => sum + each, 0) / Math.max(1, found.queries);
-    return this.#phrase(words.largest, sides.left.view, found.query, found.key, {
+    // A row with a NaN or ∞ in it has no share.
+    const shares = found.moved.filter(Number.isFinite);
+    if (found.largest === 0) return [this.say(shares.length < found.queries ? words.noNumbers : words.equal)];
+    const share = shares.reduce((sum, each) => sum + each, 0) / shares.length;
+    const text = shares.length === 0 ? words.largestOnly : words.largest;
+    return this.#phrase(text, sides.left.view, found.query, found.key, {
       difference: differenceNode(found.values[found.query * found.keys + found.key] as number),
       share: percent(share),
     });
@@ -373,10 +376,15 @@ export class HeadCompare extends HeadElement {
     if (key === null) {
       if (!found || query >= found.queries) return [this.say(words.hint)];
       const at = largestOfRow(found, query);
-      if (found.values[query * found.keys + at] === 0) return this.#phrase(words.rowEqual, left.view, query, at, {});
+      const value = found.values[query * found.keys + at] as number;
+      const share = found.moved[query] as number;
+      if (!Number.isFinite(share)) {
+        return this.#phrase(words.rowNoShare, left.view, query, at, { difference: differenceNode(value) });
+      }
+      if (value === 0) return this.#phrase(words.rowEqual, left.view, query, at, {});
       return this.#phrase(words.row, left.view, query, at, {
-        share: percent(found.moved[query] as number),
-        difference: differenceNode(found.values[query * found.keys + at] as number),
+        share: percent(share),
+        difference: differenceNode(value),
       });
     }
     const inside = ({ view }: Shown) => query < view.queries && key < view.keys;
@@ -463,7 +471,10 @@ function mapOf({ view, head }: Shown): MapSide {
 
 function largestOfRow({ values, keys }: Difference, query: number): number {
   let best = 0;
-  const at = (key: number) => Math.abs(values[query * keys + key] as number);
+  const at = (key: number) => {
+    const value = Math.abs(values[query * keys + key] as number);
+    return Number.isFinite(value) ? value : -1;
+  };
   for (let key = 1; key < keys; key++) if (at(key) > at(best)) best = key;
   return best;
 }

@@ -4,7 +4,7 @@ import type { AttentionView } from "./attention-view.js";
 
 /**
  * Numbers and their shape, from any source: a `Tensor` of headscope, a tensor of transformers.js (`dims` instead of
- * `shape`), or plain arrays out of JSON, where null stands for −Infinity.
+ * `shape`), or plain arrays out of JSON, where null stands for −Infinity among scores and for NaN among weights.
  */
 export interface TensorLike {
   readonly data: ArrayLike<number | null>;
@@ -12,11 +12,14 @@ export interface TensorLike {
   readonly dims?: readonly number[] | undefined;
 }
 
+/** Lists in lists, as Python's `tolist()` gives them: [heads][queries][keys] or [queries][keys]. */
+export type NestedNumbers = readonly (number | null | NestedNumbers)[];
+
 export interface HeadInput {
-  readonly weights: TensorLike | null;
+  readonly weights: TensorLike | NestedNumbers | null;
   readonly tokens: readonly string[];
   readonly keyTokens: readonly string[] | null;
-  readonly scores: TensorLike | null;
+  readonly scores: TensorLike | NestedNumbers | null;
   readonly masked: ArrayLike<number> | null;
   readonly causal: boolean;
 }
@@ -24,8 +27,9 @@ export interface HeadInput {
 /** Null while there are no weights. Throws a TypeError or RangeError that names the property that is wrong. */
 export function readHeads(input: HeadInput): AttentionView | null {
   if (input.weights === null || input.weights === undefined) return null;
-  const [heads, queries, keys] = headShape("weights", input.weights);
-  const weights = numbers("weights", input.weights, heads * queries * keys);
+  const given = asTensor(input.weights);
+  const [heads, queries, keys] = headShape("weights", given);
+  const weights = numbers("weights", given, heads * queries * keys, Number.NaN);
   const shape = `[${heads}, ${queries}, ${keys}]`;
   const queryTexts = texts("tokens", input.tokens, queries, `queries of weights ${shape}`);
   const keyTexts =
@@ -34,13 +38,22 @@ export function readHeads(input: HeadInput): AttentionView | null {
       : texts("keyTokens", input.keyTokens, keys, `keys of weights ${shape}`);
   const view = { heads, queries, keys, weights, queryTexts, keyTexts };
   if (input.scores) {
-    const scoreShape = headShape("scores", input.scores);
+    const scores = asTensor(input.scores);
+    const scoreShape = headShape("scores", scores);
     if (scoreShape.join() !== [heads, queries, keys].join()) {
       throw new RangeError(`scores: expected the shape of weights, ${shape}, got [${scoreShape.join(", ")}].`);
     }
-    return { ...view, scores: numbers("scores", input.scores, weights.length), hidden: null };
+    return { ...view, scores: numbers("scores", scores, weights.length, Number.NEGATIVE_INFINITY), hidden: null };
   }
   return { ...view, scores: null, hidden: hiddenCells(input, queries, keys, weights.length) };
+}
+
+/** Lists in lists as a shape and the numbers in a row; what has a shape is left alone. */
+function asTensor(given: TensorLike | NestedNumbers): TensorLike {
+  if (!Array.isArray(given)) return given as TensorLike;
+  const shape: number[] = [];
+  for (let at: unknown = given; Array.isArray(at); at = at[0]) shape.push(at.length);
+  return { data: given.flat(shape.length - 1) as number[], shape };
 }
 
 function headShape(name: string, tensor: TensorLike): [heads: number, queries: number, keys: number] {
@@ -65,13 +78,14 @@ function headShape(name: string, tensor: TensorLike): [heads: number, queries: n
   return [heads, queries, keys];
 }
 
-function numbers(name: string, { data }: TensorLike, count: number): Float32Array {
+/** `none` is what null stands for: JSON has no word for it. */
+function numbers(name: string, { data }: TensorLike, count: number, none: number): Float32Array {
   if (data instanceof Float32Array) return data;
   if (data instanceof Uint16Array || data instanceof BigInt64Array) {
     throw new TypeError(`${name}: expected float32 numbers, got ${kind(data)}; convert them first.`);
   }
   const out = new Float32Array(count);
-  for (let i = 0; i < count; i++) out[i] = data[i] === null ? Number.NEGATIVE_INFINITY : Number(data[i]);
+  for (let i = 0; i < count; i++) out[i] = data[i] === null ? none : Number(data[i]);
   return out;
 }
 

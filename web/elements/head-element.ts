@@ -1,8 +1,9 @@
 /** What the elements that show attention weights have in common: the data, the state they share, the events. */
 
 import type { AttentionView, Spot } from "./attention-view.js";
-import { readHeads, type TensorLike } from "./head-data.js";
+import { type NestedNumbers, readHeads, type TensorLike } from "./head-data.js";
 import { type Ramp, ramp } from "./ramp.js";
+import { readJson } from "./read-json.js";
 import { type HeatScale, isScale } from "./scale.js";
 import { type Reason, ScopeElement } from "./scope-element.js";
 import { problems } from "./strings.js";
@@ -25,8 +26,8 @@ export interface AblateDetail {
 interface HeadFile {
   readonly tokens?: readonly string[];
   readonly keyTokens?: readonly string[] | null;
-  readonly weights: TensorLike;
-  readonly scores?: TensorLike | null;
+  readonly weights: TensorLike | NestedNumbers;
+  readonly scores?: TensorLike | NestedNumbers | null;
   readonly masked?: readonly number[] | null;
   readonly causal?: boolean;
 }
@@ -82,13 +83,14 @@ export abstract class HeadElement extends ScopeElement {
   }
 
   /**
-   * Weights `[H,T,S]`, `[T,S]` or `[1,H,T,S]`: H heads, T queries (rows), S keys (columns). The array is read, never
-   * changed and not copied: set the property again after changing it. Default null: nothing is shown.
+   * Weights `[H,T,S]`, `[T,S]` or `[1,H,T,S]`: H heads, T queries (rows), S keys (columns); `{ data, shape }`, or lists in
+   * lists. A Float32Array is read, never changed and not copied: set the property again after changing it. Default null:
+   * nothing is shown.
    */
-  get weights(): TensorLike | null {
+  get weights(): TensorLike | NestedNumbers | null {
     return this.input.weights;
   }
-  set weights(weights: TensorLike | null) {
+  set weights(weights: TensorLike | NestedNumbers | null) {
     this.give({ weights });
   }
 
@@ -109,10 +111,10 @@ export abstract class HeadElement extends ScopeElement {
   }
 
   /** Scores in the shape of the weights; −Infinity marks hidden cells. Default null. */
-  get scores(): TensorLike | null {
+  get scores(): TensorLike | NestedNumbers | null {
     return this.input.scores;
   }
-  set scores(scores: TensorLike | null) {
+  set scores(scores: TensorLike | NestedNumbers | null) {
     this.give({ scores });
   }
 
@@ -164,7 +166,10 @@ export abstract class HeadElement extends ScopeElement {
     this.reflect("scale", scale === "unit" ? "" : scale);
   }
 
-  /** Address of a JSON file `{ tokens, weights: { shape, data }, keyTokens?, scores?, masked?, causal? }`. Default "". */
+  /**
+   * Address of a JSON file `{ tokens, weights, keyTokens?, scores?, masked?, causal? }`, weights as `{ shape, data }` or as
+   * lists in lists. Default "".
+   */
   get src(): string {
     return this.getAttribute("src") ?? "";
   }
@@ -273,7 +278,7 @@ export abstract class HeadElement extends ScopeElement {
     try {
       const response = await fetch(new URL(src, this.baseURI), { signal: loading.signal });
       if (!response.ok) throw new Error(`HTTP ${response.status}`);
-      const file = (await response.json()) as HeadFile;
+      const file = readJson(await response.text()) as HeadFile;
       if (this.loading !== loading) return;
       const { weights, tokens = [], keyTokens = null, scores = null, masked = null, causal = this.causal } = file;
       if (!weights) throw new TypeError("the file has no weights");

@@ -238,7 +238,7 @@ export class HeadGrid extends HeadElement {
     }
     const found = kindOf(view, head);
     if (!found) {
-      const kind = this.say(words.spread);
+      const kind = this.say(view.keys === 1 ? words.alone : words.spread);
       return { name: kind, spoken: this.say(words.spokenKind, { head, kind }) };
     }
     const kind = this.say(words[found.kind]);

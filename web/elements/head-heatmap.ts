@@ -1,5 +1,5 @@
 import type { AttentionView, Spot } from "./attention-view.js";
-import { isHidden, strongestKey, weightAt } from "./attention-view.js";
+import { isHidden, rowsSumToOne, strongestKey, weightAt } from "./attention-view.js";
 import { AxisStrip } from "./axis-strip.js";
 import { el, pixelRatio, place, setAttributes, setStyle, setText } from "./dom.js";
 import { formatCell, formatWeight } from "./format.js";
@@ -40,6 +40,7 @@ interface Encoding {
   readonly codes: Uint16Array;
   readonly top: number;
   readonly hasHidden: boolean;
+  readonly rowsSum: boolean;
   readonly version: number;
 }
 
@@ -215,7 +216,8 @@ export class HeadHeatmap extends HeadElement {
     if (encoding?.view === view && encoding.head === head && encoding.scale === scale) return encoding;
     const { codes, top } = this.encodeCells(view, head);
     const version = (encoding?.version ?? 0) + 1;
-    this.encoding = { view, head, scale, codes, top, hasHidden: codes.includes(0), version };
+    const rowsSum = rowsSumToOne(view, head);
+    this.encoding = { view, head, scale, codes, top, hasHidden: codes.includes(0), rowsSum, version };
     return this.encoding;
   }
 
@@ -322,11 +324,11 @@ export class HeadHeatmap extends HeadElement {
     });
   }
 
-  private drawFoot({ codes, version, scale, top, hasHidden }: Encoding, { plot }: HeatLayout): void {
+  private drawFoot({ codes, version, scale, top, hasHidden, rowsSum }: Encoding, { plot }: HeatLayout): void {
     const { ramp } = this.looks as NonNullable<typeof this.looks>;
     const { controls: choice, hasDots } = this;
     const say = (text: Words, values?: Readonly<Record<string, string | number>>) => this.say(text, values);
-    this.legend.update({ ramp, scale, top, hasHidden, hasDots, choice, say });
+    this.legend.update({ ramp, scale, top, hasHidden, rowsSum, hasDots, choice, say });
     const most = viewport.maxZoom(plot);
     const mapped = Math.max(plot.rows, plot.columns) > MAP_ABOVE && most > 1.01;
     const small = Math.min(plot.cellWidth, plot.cellHeight) < SMALL_CELL && most > 1.01;

@@ -9,7 +9,7 @@ export type { Spot } from "./attention-view.js";
 export { CostBills, type CostConfig } from "./cost-bills.js";
 export { defineElements, type ElementName } from "./define.js";
 export { type CompareSide, HeadCompare } from "./head-compare.js";
-export type { TensorLike } from "./head-data.js";
+export type { NestedNumbers, TensorLike } from "./head-data.js";
 export { type AblateDetail, HeadElement, type SpotDetail } from "./head-element.js";
 export { type HeadCaption, HeadGrid } from "./head-grid.js";
 export { HeadHeatmap } from "./head-heatmap.js";

@@ -4,6 +4,7 @@
  */
 
 import { el, setText } from "./dom.js";
+import { watchPixelRatio } from "./pixel-ratio.js";
 import { adopt, BASE } from "./sheet.js";
 import type { Language, Words } from "./strings.js";
 import { inheritedLanguage, phrase } from "./strings.js";
@@ -43,6 +44,7 @@ export abstract class ScopeElement extends Base {
   private shownTheme: Theme | null = null;
   private isPrinting = false;
   private paperMedia: MediaQueryList | null = null;
+  private unwatchRatio: (() => void) | null = null;
   private readonly resized: ResizeObserver | null = null;
   private readonly relabelled: MutationObserver | null = null;
   private readonly look = () => this.invalidate("look");
@@ -72,6 +74,7 @@ export abstract class ScopeElement extends Base {
     for (const type of ["beforeprint", "afterprint"]) window.addEventListener(type, this.onPrint);
     this.paperMedia ??= matchMedia("print");
     this.paperMedia.addEventListener("change", this.onPaper);
+    this.unwatchRatio = watchPixelRatio(this.look);
     this.invalidate("look");
   }
 
@@ -80,6 +83,7 @@ export abstract class ScopeElement extends Base {
     this.relabelled?.disconnect();
     for (const type of ["beforeprint", "afterprint"]) window.removeEventListener(type, this.onPrint);
     this.paperMedia?.removeEventListener("change", this.onPaper);
+    this.unwatchRatio?.();
     this.width = 0;
   }
 

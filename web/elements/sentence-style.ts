@@ -17,6 +17,12 @@ export const SENTENCE_STYLE = `
   min-height: 64px;
   margin-top: 12px;
 }
+/* Spaces stay, and a long token goes on in the next line. */
+.sentence .token,
+.explained .token {
+  white-space: pre-wrap;
+  overflow-wrap: anywhere;
+}
 .sentence.hint {
   border-inline-start-color: var(--_line);
   background: none;

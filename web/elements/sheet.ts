@@ -113,6 +113,13 @@ export const BASE = `
   -webkit-print-color-adjust: exact;
   print-color-adjust: exact;
 }
+/* Colours that a reader has chosen: what is told apart by a background alone has one of theirs. */
+@media (forced-colors: active) {
+  .hatch {
+    forced-color-adjust: none;
+    background: repeating-linear-gradient(135deg, GrayText 0 1px, Canvas 1px 5px);
+  }
+}
 .live {
   position: absolute;
   width: 1px;

@@ -105,6 +105,21 @@ const STYLE = `
   /* The strip scrolls inside itself, and cuts off what stands out of it. */
   outline-offset: -1px;
 }
+@media (forced-colors: active) {
+  .bar {
+    forced-color-adjust: none;
+  }
+  .chip[data-query] {
+    forced-color-adjust: none;
+    background: Highlight;
+    border-color: Highlight;
+    color: HighlightText;
+  }
+  .chip[data-key] {
+    border-width: 3px;
+    border-color: Highlight;
+  }
+}
 @media (pointer: coarse) {
   .chip {
     min-height: 36px;

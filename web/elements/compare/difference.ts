@@ -28,11 +28,11 @@ export interface Difference {
   readonly values: Float32Array;
   /** 1 where the cell is hidden on both sides. */
   readonly hidden: Uint8Array | null;
-  /** The largest |value|, and where it is first found. */
+  /** The largest finite |value|, and where it is first found. */
   readonly largest: number;
   readonly query: number;
   readonly key: number;
-  /** Per query ½ Σ |value|: the share of its attention that went elsewhere, 0 to 1 where rows sum to 1. */
+  /** Per query ½ Σ |value|: the share of its attention that went elsewhere, 0 to 1 where rows sum to 1; NaN with a NaN. */
   readonly moved: Float32Array;
 }
 
@@ -69,7 +69,7 @@ export function difference(left: MapSide, right: MapSide): Difference {
     values[i] = value;
     const query = Math.floor(i / keys);
     moved[query] = (moved[query] as number) + Math.abs(value) / 2;
-    if (Math.abs(value) > largest) {
+    if (Math.abs(value) > largest && Math.abs(value) < Infinity) {
       largest = Math.abs(value);
       at = i;
     }

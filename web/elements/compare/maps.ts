@@ -2,6 +2,7 @@
 
 import type { AttentionView } from "../attention-view.js";
 import { el } from "../dom.js";
+import type { TensorLike } from "../head-data.js";
 import { HeadHeatmap } from "../head-heatmap.js";
 import type { Ramp } from "../ramp.js";
 import { HIDDEN_CODE, NAN_CODE } from "../raster.js";
@@ -61,7 +62,7 @@ export class DifferenceMap extends CompareMap {
     if (limit === this.#limit) return;
     this.#limit = limit;
     // The codes of the cells are made anew with the data, and only then.
-    this.weights = this.weights && { ...this.weights };
+    this.weights = this.weights && { ...(this.weights as TensorLike) };
   }
 
   protected override encodeCells(view: AttentionView): { codes: Uint16Array; top: number } {
@@ -96,6 +97,7 @@ export class DifferenceMap extends CompareMap {
 /** "+0.4312", "−0.0001", "0" for what is none. */
 export function formatDifference(value: number, digits = 4): string {
   if (Number.isNaN(value)) return "NaN";
+  if (!Number.isFinite(value)) return value < 0 ? "−∞" : "+∞";
   const text = Math.abs(value).toFixed(digits);
   if (Number(text) === 0) return value === 0 ? "0" : `<${10 ** -digits}`;
   return `${value < 0 ? "−" : "+"}${text}`;

@@ -30,6 +30,15 @@ export const words = {
     "Largest difference {difference}: query {query}, key {key}. On average {share} of a query's attention goes elsewhere.",
     "最大差值 {difference}：查询 {query}，键 {key}。平均每个查询有 {share} 的注意力移到别处。",
   ],
+  largestOnly: [
+    "Largest difference {difference}: query {query}, key {key}.",
+    "最大差值 {difference}：查询 {query}，键 {key}。",
+  ],
+  rowNoShare: [
+    "query {query}: the largest difference is at key {key}, {difference}; the row holds what is not a number",
+    "查询 {query}：差值最大的是键 {key}，{difference}；该行含有不是数的值",
+  ],
+  noNumbers: ["No two numbers differ; some cells are not numbers.", "没有不同的数；有些格子不是数。"],
   equal: ["Both maps are equal.", "两张图相同。"],
   hint: ["Point at a cell in any of the maps to read both sides.", "在任意一张图上指向格子，即可读出两侧的值。"],
   outside: ["this cell is not on both sides", "并非两侧都有这个格子"],

@@ -200,6 +200,12 @@ input:disabled {
   line-height: 14px;
   white-space: nowrap;
 }
+@media (forced-colors: active) {
+  .gauge .fill {
+    forced-color-adjust: none;
+    background: Highlight;
+  }
+}
 @media (pointer: coarse) {
   input[type="range"] {
     height: 34px;

@@ -16,4 +16,5 @@ export const gridWords = {
   next: ["next token", "后一个词元"],
   first: ["first token", "第一个词元"],
   spread: ["spread out", "分散"],
+  alone: ["the only key", "唯一的键"],
 } as const satisfies Record<string, Words>;

@@ -11,6 +11,8 @@ export interface LegendState {
   readonly scale: HeatScale;
   readonly top: number;
   readonly hasHidden: boolean;
+  /** Each row sums to 1, as those of a softmax do. */
+  readonly rowsSum: boolean;
   /** Some cells show "·". */
   readonly hasDots: boolean;
   readonly choice: boolean;
@@ -29,7 +31,7 @@ export const LEGEND_STYLE = `
 }
 .bar {
   flex: 0 1 170px;
-  min-width: 120px;
+  min-width: min(120px, 100%);
 }
 .bar canvas {
   display: block;
@@ -71,10 +73,13 @@ export const LEGEND_STYLE = `
 }
 .choice {
   display: flex;
+  flex-wrap: wrap;
   align-items: center;
   gap: 6px;
+  max-width: 100%;
 }
 .choice select {
+  max-width: 100%;
   padding: 5px 8px;
   font: inherit;
   color: var(--_ink);
@@ -106,7 +111,7 @@ export class HeatLegend {
     this.select.addEventListener("change", () => chosen(this.select.value as HeatScale));
   }
 
-  update({ ramp, scale, top, hasHidden, hasDots, choice, say }: LegendState): void {
+  update({ ramp, scale, top, hasHidden, rowsSum, hasDots, choice, say }: LegendState): void {
     const ticks = scaleTicks(scale, top);
     if (this.drawn !== ramp) this.drawBar(ramp);
     this.ticks.replaceChildren(
@@ -118,7 +123,7 @@ export class HeatLegend {
     );
     const [from, to] = [ticks[0]?.text ?? "", ticks[ticks.length - 1]?.text ?? ""];
     setAttributes(this.bar, { "aria-label": say(heatWords.legend, { from, to }) });
-    setText(this.sums, say(scale === "uniform" ? heatWords.even : heatWords.rows));
+    setText(this.sums, say(scale === "uniform" ? heatWords.even : rowsSum ? heatWords.rows : heatWords.rowsOther));
     this.hatch.hidden = !hasHidden;
     setText(this.hatchText, say(heatWords.hidden));
     this.dots.hidden = !hasDots;

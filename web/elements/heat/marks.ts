@@ -43,6 +43,13 @@ export const MARKS_STYLE = `
 .pin {
   border: 2px solid var(--_pick);
 }
+/* A shadow is not drawn there. */
+@media (forced-colors: active) {
+  .ring {
+    outline: 2px solid Highlight;
+    outline-offset: -2px;
+  }
+}
 `;
 
 export class HeatMarks {

@@ -178,6 +178,10 @@ export const HEAT_STYLE = `
   border-radius: 0 6px 6px 0;
   overflow-wrap: anywhere;
 }
+/* Spaces stay, and a long token goes on in the next line. */
+.sentence .token {
+  white-space: pre-wrap;
+}
 .sentence.hint {
   color: var(--_soft);
   background: none;

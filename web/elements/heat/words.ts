@@ -33,6 +33,7 @@ export const heatWords = {
   legend: ["Colours from {from} to {to}", "颜色从 {from} 到 {to}"],
   hidden: ["hidden by the mask", "被掩码遮住"],
   rows: ["each row sums to 1", "每行之和为 1"],
+  rowsOther: ["not every row sums to 1", "并非每行之和都为 1"],
   even: ["1/n: the even share of the n keys a query sees", "1/n：查询可见的 n 个键平分时的份额"],
   small: ["· is less than the digits can show", "· 表示小到这几位数字显示不出"],
   scale: ["Scale", "色标"],

@@ -55,8 +55,10 @@ export const STYLE = `
 }
 .controls label {
   display: inline-flex;
+  flex-wrap: wrap;
   align-items: center;
-  gap: 7px;
+  gap: 4px 7px;
+  max-width: 100%;
   color: var(--_soft);
 }
 .controls select {
@@ -209,6 +211,23 @@ export const STYLE = `
 }
 .sentence .link {
   white-space: nowrap;
+}
+@media (forced-colors: active) {
+  .item[data-looked] {
+    forced-color-adjust: none;
+    background: Highlight;
+    color: HighlightText;
+  }
+  .item[data-looked] .note {
+    color: inherit;
+  }
+  .item[aria-selected="true"] {
+    outline: 2px solid Highlight;
+    outline-offset: -2px;
+  }
+  .heads button[aria-pressed="true"] {
+    border-color: Highlight;
+  }
 }
 @media (prefers-reduced-motion: reduce) {
   .all {

@@ -40,7 +40,10 @@ export const words = {
     "Only the {drawn} strongest of {crossing} lines in view are drawn.",
     "可见的 {crossing} 条线中只画最强的 {drawn} 条。",
   ],
-  notNumbers: ["{count} weights are not numbers (NaN) and have no line.", "{count} 个权重不是数（NaN），没有连线。"],
+  notNumbers: [
+    "Without a line, as they are not numbers (NaN): {count}.",
+    "不是数（NaN）、没有连线的权重：{count} 个。",
+  ],
   top: ["Lines a query", "每个查询的线数"],
   all: ["all", "全部"],
   threshold: ["Smallest weight", "最小权重"],

@@ -20,9 +20,9 @@ export const everyProperty: readonly Property[] = [
 
 /** Of the elements that show weights. */
 export const headProperties: readonly Property[] = [
-  property("weights", "{ data, shape | dims } | null", "null", [
-    "`[H,T,S]`, `[T,S]` or `[1,H,T,S]`: heads, queries (rows), keys (columns). Read, never changed nor copied",
-    "`[H,T,S]`、`[T,S]` 或 `[1,H,T,S]`：头、查询（行）、键（列）。只读取，不修改也不复制",
+  property("weights", "{ data, shape | dims } | number[][][] | null", "null", [
+    "`[H,T,S]`, `[T,S]` or `[1,H,T,S]`: heads, queries (rows), keys (columns). Numbers with their shape, or lists in lists. A Float32Array is read, never changed nor copied",
+    "`[H,T,S]`、`[T,S]` 或 `[1,H,T,S]`：头、查询（行）、键（列）。带形状的数组，或嵌套列表。Float32Array 只读取，不修改也不复制",
   ]),
   property("tokens", "string[]", "[]", [
     "a text for each query; without them positions are shown",
@@ -32,7 +32,7 @@ export const headProperties: readonly Property[] = [
     "a text for each key, where keys are not the queries",
     "键与查询不同时，每个键的文本",
   ]),
-  property("scores", "{ data, shape | dims } | null", "null", [
+  property("scores", "{ data, shape | dims } | number[][][] | null", "null", [
     "in the shape of the weights; −Infinity marks hidden cells",
     "与权重同形状；−Infinity 标出被遮蔽的格子",
   ]),
@@ -67,8 +67,8 @@ export const headProperties: readonly Property[] = [
     "string",
     '""',
     [
-      "address of a JSON file `{ tokens, weights: { shape, data }, keyTokens?, scores?, masked?, causal? }`",
-      "JSON 文件的地址：`{ tokens, weights: { shape, data }, keyTokens?, scores?, masked?, causal? }`",
+      "address of a JSON file `{ tokens, weights, keyTokens?, scores?, masked?, causal? }`, weights as `{ shape, data }` or as lists in lists. Python's `NaN` and `-Infinity` are read too",
+      "JSON 文件的地址：`{ tokens, weights, keyTokens?, scores?, masked?, causal? }`，weights 为 `{ shape, data }` 或嵌套列表。也能读 Python 写出的 `NaN` 和 `-Infinity`",
     ],
     "",
   ),
