@@ -61,7 +61,11 @@ test("causal hides later keys, and with cached keys the last query still sees th
 });
 
 for (const [what, input, message] of [
-  ["nothing that is a tensor", { weights: [1] as never }, /^weights: expected a shape \[heads, queries, keys\] or \[queries, keys\], got \[1\]\.$/],
+  [
+    "nothing that is a tensor",
+    { weights: [1] as never },
+    /^weights: expected a shape \[heads, queries, keys\] or \[queries, keys\], got \[1\]\.$/,
+  ],
   ["no axis of heads", { weights: ones(3) }, /^weights: expected a shape .* got \[3\]\.$/],
   [
     "an empty axis",
