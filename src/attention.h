@@ -43,8 +43,8 @@ struct AttentionProblem {
   HeadRows<const float> query;
   const KeyValues* key_values = nullptr;  // holds at least S keys of each of the B items and G heads
   float scale = 1.0F;
-  float softcap = 0.0F;  // 0 = none
-  Mask mask;
+  float softcap = 0.0F;              // 0 = none
+  const Mask* mask = nullptr;        // not null
   const float* head_gate = nullptr;  // [H]; a gate of 0 gives exactly 0, even for a head that is NaN
 
   // Results; null = not wanted. Wanting more never changes the others' values.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <new>
 
+#include "rows.h"
 #include "simd.h"
 
 namespace headscope {
@@ -46,14 +47,13 @@ void KeyValues::append(size_t item, size_t head, size_t length, size_t count, co
                        const float* values, size_t value_stride) {
   const size_t slot = item * heads_ + head;
   float* key_panels = keys_ + slot * key_floats_;
-  append_columns(keys, key_stride, head_dim_, length, count, key_panels, key_panel_stride());
-  // A tile computes all 8 keys of its panel and stores those that exist; clear the rest, so that what it computes
-  // on the way is never whatever lay in this memory before.
-  const size_t end = length + count;
-  if (end % kPanel != 0) {
-    float* panel = key_panels + end / kPanel * key_panel_stride();
-    for (size_t c = 0; c < head_dim_; ++c) std::fill(panel + c * kPanel + end % kPanel, panel + (c + 1) * kPanel, 0.0F);
+  // A tile computes all 8 keys of its panel and stores those that exist. A panel that stays unfinished is cleared when
+  // it is begun, so that what is computed on the way is never whatever lay in this memory before.
+  const size_t last = (length + count) / kPanel * kPanel;
+  if (last < length + count && last >= length) {
+    fill_row(key_panels + last * head_dim_, key_panel_stride(), 0.0F);
   }
+  append_columns(keys, key_stride, head_dim_, length, count, key_panels, key_panel_stride());
 
   append_rows(values, value_stride, length, count, value_head_dim_, values_ + slot * value_floats_,
               value_panel_stride());

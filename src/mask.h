@@ -36,8 +36,8 @@ struct Broadcast {
 
 /// Keys begin … end − 1; empty when begin == end.
 struct KeyRange {
-  size_t begin = 0;
-  size_t end = 0;
+  size_t begin;
+  size_t end;
 };
 
 struct Mask {
@@ -54,6 +54,7 @@ struct Mask {
 
   /// The run of keys that causal, window and length leave to query i. Both ends never fall as i grows.
   [[nodiscard]] KeyRange range(size_t b, size_t i, size_t keys) const {
+    if (!(causal || has_right || has_left || lengths != nullptr)) return {0, keys};
     const int64_t position = static_cast<int64_t>(i) + offset;
     const auto last = static_cast<int64_t>(keys);
     int64_t begin = 0;
@@ -93,7 +94,8 @@ struct Mask {
   }
 
   /// addends[j − begin] for keys begin … begin + n − 1 of query i.
-  void fill_addends(size_t b, size_t h, size_t i, size_t begin, size_t n, size_t keys, float* addends) const {
+  [[gnu::noinline]] void fill_addends(size_t b, size_t h, size_t i, size_t begin, size_t n, size_t keys,
+                                      float* addends) const {
     if (bias.data != nullptr) {
       const float* from = bias.row(b, h, i) + begin * bias.stride_s;
       if (bias.stride_s == 1) {
@@ -117,7 +119,7 @@ struct Mask {
 
 /// scores[j] += addends[j]; where the addend is −Infinity the score becomes −Infinity whatever it was, so that
 /// a NaN or +Infinity behind the mask does not come through.
-inline void add_or_hide(float* scores, const float* addends, size_t n) {
+[[gnu::noinline]] inline void add_or_hide(float* scores, const float* addends, size_t n) {
   using namespace simd;
   const Vec hidden = splat(kHidden);
   size_t j = 0;

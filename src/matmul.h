@@ -83,10 +83,15 @@ void multiply_tiles(const Product& product, size_t rows, const float* a, float* 
 /// comes from memory, and one panel after another would wait for its own sums.
 void multiply_row(const Product& product, const float* a, float* c);
 
+/// C [rows, N] = start + A [rows, K] · packed B, the start being zero or the bias: for products so small that packing
+/// would take longer than they do. Rows of A, a_stride floats apart, are read where they lie. The bits are those of
+/// multiply_tiles.
+void multiply_in_place(const Product& product, size_t rows, const float* a, size_t a_stride, float* c);
+
 /// Floats of scratch that `multiply` needs.
 uint64_t multiply_scratch(uint64_t rows, uint64_t depth);
 
-/// C [rows, N] = start + A [rows, K] · packed B, rows of A a_stride floats apart.
+/// C [rows, N] = start + A [rows, K] · packed B, the start being zero or the bias, rows of A a_stride floats apart.
 void multiply(const Product& product, size_t rows, const float* a, size_t a_stride, float* c, float* scratch);
 
 /// Rows of the next tile where `rows` are left: full tiles first, which are the fastest, and no row alone behind them.

@@ -11,9 +11,13 @@ namespace headscope {
 
 inline constexpr size_t kAlignment = 64;  // a cache line, and more than any vector here needs
 
+[[gnu::noinline]] constexpr uint64_t large_product(uint64_t a, uint64_t b) {
+  return a != 0 && b > UINT64_MAX / a ? UINT64_MAX : a * b;
+}
+
 /// a · b, or the largest uint64_t where that is more: a size that no allocation can meet.
 constexpr uint64_t saturating_product(uint64_t a, uint64_t b) {
-  return a != 0 && b > UINT64_MAX / a ? UINT64_MAX : a * b;
+  return (a | b) >> 32 == 0 ? a * b : large_product(a, b);  // a check of large factors takes a division
 }
 
 /// A block of memory that is owned, can be empty, and grows without keeping what it held.

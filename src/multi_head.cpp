@@ -21,23 +21,26 @@ void split_heads(const float* rows, size_t batch, size_t length, size_t heads, s
 }
 
 AttentionProblem problem_of(const LayerConfig& config, const ForwardCall& call, size_t keys) {
-  AttentionProblem problem;
-  problem.batch = call.batch;
-  problem.num_heads = config.num_heads;
-  problem.num_kv_heads = config.num_kv_heads;
-  problem.queries = call.queries;
-  problem.keys = keys;
-  problem.head_dim = config.head_dim;
-  problem.value_head_dim = config.value_head_dim;
-  problem.scale = call.scale;
-  problem.softcap = call.softcap;
-  problem.mask = call.mask;
-  problem.head_gate = call.head_gate;
-  problem.heads = call.heads;
-  problem.weights = call.weights;
-  problem.scores = call.scores;
-  problem.scores_stage = call.scores_stage;
-  return problem;
+  return {
+      .batch = call.batch,
+      .num_heads = config.num_heads,
+      .num_kv_heads = config.num_kv_heads,
+      .queries = call.queries,
+      .keys = keys,
+      .head_dim = config.head_dim,
+      .value_head_dim = config.value_head_dim,
+      .query = {},
+      .key_values = nullptr,
+      .scale = call.scale,
+      .softcap = call.softcap,
+      .mask = &call.mask,
+      .head_gate = call.head_gate,
+      .output = {},
+      .heads = call.heads,
+      .weights = call.weights,
+      .scores = call.scores,
+      .scores_stage = call.scores_stage,
+  };
 }
 
 /// Keys and values of one call without a cache live in the workspace.

@@ -15,4 +15,7 @@ void fill_row(float* to, size_t n, float value);
 /// x[j] *= factor, j < n.
 void scale_row(float* x, size_t n, float factor);
 
+/// to[j] = (from[j] * factor) * gate, j < n.
+void copy_scaled_row(const float* from, size_t n, float factor, float gate, float* to);
+
 }  // namespace headscope

@@ -98,11 +98,17 @@ inline Vec select_equal(Vec x, Vec value, Vec then, Vec otherwise) {
 inline float sum_lanes(Vec x) { return xsimd::reduce_add(x); }
 
 inline float max_lanes(Vec x) {
+#if defined(__wasm__)
+  // Not lane by lane: compilers make branches of that, which nothing predicts.
+  const Vec pairs = max(x, Vec(wasm_i32x4_shuffle(x, x, 2, 3, 0, 1)));
+  return wasm_f32x4_extract_lane(max(pairs, Vec(wasm_i32x4_shuffle(pairs, pairs, 1, 0, 3, 2))), 0);
+#else
   float lanes[kLanes];
   store(lanes, x);
   const float a = lanes[0] < lanes[1] ? lanes[1] : lanes[0];
   const float b = lanes[2] < lanes[3] ? lanes[3] : lanes[2];
   return a < b ? b : a;
+#endif
 }
 
 /// Rows a, b, c, d become columns.

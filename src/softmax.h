@@ -12,11 +12,15 @@ namespace headscope {
 
 inline constexpr float kHidden = -std::numeric_limits<float>::infinity();
 
-/// What has been seen of a row so far: the largest score and Σ e^(score − largest).
+/// What has been seen of a row so far: the largest score and Σ e^(score − largest). Without initializers, so that room
+/// for many rows costs a call of few rows nothing.
 struct RunningRow {
-  float largest = -FLT_MAX;  // not −Infinity: then hidden scores would give −Infinity − −Infinity = NaN
-  float sum = 0.0F;          // stays 0 exactly when the row has seen no key (NaN is seen: the sum is NaN)
+  float largest;
+  float sum;  // stays 0 exactly when the row has seen no key (NaN is seen: the sum is NaN)
 };
+
+/// Nothing seen. Not −Infinity: then hidden scores would give −Infinity − −Infinity = NaN.
+inline constexpr RunningRow kUnseenRow{-FLT_MAX, 0.0F};
 
 /// The largest of n scores, at least −FLT_MAX. A NaN may be dropped here: `exponentials` brings it back.
 inline float row_maximum(const float* scores, size_t n) {
@@ -83,15 +87,42 @@ inline float take_block(RunningRow& row, float* scores, size_t n) {
   const float block_largest = row_maximum(scores, n);
   float shrink = 1.0F;
   if (block_largest > row.largest) {
-    // From a first block (sum 0) there is nothing to shrink, and −FLT_MAX − largest may overflow to −Infinity,
-    // whose exponential is 0 as it should be.
-    float factor[simd::kLanes];
-    simd::store(factor, simd::exp_nonpositive(simd::splat(row.largest - block_largest)));
-    shrink = factor[0];
+    if (row.sum != 0.0F) {  // before the first block there is nothing to shrink
+      float factor[simd::kLanes];
+      simd::store(factor, simd::exp_nonpositive(simd::splat(row.largest - block_largest)));
+      shrink = factor[0];
+    }
     row.largest = block_largest;
   }
   row.sum = row.sum * shrink + exponentials(scores, n, row.largest);
   return shrink;
+}
+
+// The same in steps, for short rows of whole vectors (n is a multiple of 4): so that one loop can take the exponentials
+// of many rows.
+
+/// scores[j] −= the largest of them, at least −FLT_MAX.
+inline void subtract_maximum(float* scores, size_t n) {
+  using namespace simd;
+  Vec m = splat(-FLT_MAX);
+  for (size_t j = 0; j < n; j += kLanes) m = max(m, load(scores + j));
+  const float largest = max_lanes(m);
+  const Vec shift = splat(largest > -FLT_MAX ? largest : -FLT_MAX);
+  for (size_t j = 0; j < n; j += kLanes) store(scores + j, load(scores + j) - shift);
+}
+
+/// x[j] = e^x[j] for x ≤ 0.
+inline void short_exponentials(float* x, size_t n) {
+  using namespace simd;
+  for (size_t j = 0; j < n; j += kLanes) store(x + j, exp_nonpositive(load(x + j)));
+}
+
+/// Σ x[j].
+inline float row_sum(const float* x, size_t n) {
+  using namespace simd;
+  Vec sum = splat(0.0F);
+  for (size_t j = 0; j < n; j += kLanes) sum = sum + load(x + j);
+  return sum_lanes(sum);
 }
 
 /// Soft capping, scores[j] = cap · tanh(scores[j] / cap), in place (Gemma 2; ONNX Attention `softcap`).

@@ -135,7 +135,7 @@ EXPORT(exponential) void exponential(const float* from, size_t n, float* to) {
 EXPORT(softmax) void softmax(size_t rows, size_t n, const float* scores, float* weights) {
   for (size_t r = 0; r < rows; ++r, scores += n, weights += n) {
     for (size_t j = 0; j < n; ++j) weights[j] = scores[j];
-    RunningRow row;
+    RunningRow row = kUnseenRow;
     take_block(row, weights, n);
     scale_row(weights, n, 1.0F / row.sum);
   }

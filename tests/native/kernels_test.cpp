@@ -52,7 +52,7 @@ void softmax_rows() {
     std::vector<float> scores = random.values(n, 3.0F);
     if (n > 2) scores[n / 2] = kHidden;
     std::copy(scores.begin(), scores.end(), row.data());
-    RunningRow running;
+    RunningRow running = kUnseenRow;
     take_block(running, row.data(), n);
     scale_row(row.data(), n, 1.0F / running.sum);
     double largest = -std::numeric_limits<double>::infinity();
@@ -68,7 +68,7 @@ void softmax_rows() {
     CHECK(row.intact());
 
     // In pieces, the later ones larger and smaller, the sum must be the same.
-    RunningRow pieces;
+    RunningRow pieces = kUnseenRow;
     std::vector<float> copy = scores;
     const size_t half = n / 2;
     take_block(pieces, copy.data(), half);
@@ -77,21 +77,46 @@ void softmax_rows() {
     CHECK(pieces.largest == running.largest);
 
     std::vector<float> hidden(n, kHidden);
-    RunningRow dead;
+    RunningRow dead = kUnseenRow;
     take_block(dead, hidden.data(), n);
     CHECK(dead.sum == 0.0F);
     CHECK(std::all_of(hidden.begin(), hidden.end(), [](float x) { return x == 0.0F; }));
 
     std::vector<float> broken(n, kHidden);
     broken[n - 1] = std::numeric_limits<float>::quiet_NaN();
-    RunningRow nan_row;
+    RunningRow nan_row = kUnseenRow;
     take_block(nan_row, broken.data(), n);
     CHECK(std::isnan(nan_row.sum));
 
     std::vector<float> lowest(n, -std::numeric_limits<float>::max());
-    RunningRow low;
+    RunningRow low = kUnseenRow;
     take_block(low, lowest.data(), n);
     CHECK(low.sum == static_cast<float>(n));
+  }
+}
+
+void short_rows_equal_running_ones() {
+  check::Random random(9);
+  for (const size_t n : {size_t{4}, size_t{8}, size_t{12}}) {
+    for (int hidden = 0; hidden < 3; ++hidden) {  // no place, one, all
+      std::vector<float> row = random.values(n, 3.0F);
+      if (hidden == 1) row[n / 2] = kHidden;
+      if (hidden == 2) std::fill(row.begin(), row.end(), kHidden);
+      std::vector<float> taken = row;
+      RunningRow running = kUnseenRow;
+      take_block(running, taken.data(), n);
+      check::Guarded alone(n);
+      std::copy(row.begin(), row.end(), alone.data());
+      subtract_maximum(alone.data(), n);
+      short_exponentials(alone.data(), n);
+      CHECK(alone.intact() && std::equal(taken.begin(), taken.end(), alone.data()));
+      CHECK(row_sum(alone.data(), n) == running.sum);
+    }
+    std::vector<float> broken(n, kHidden);
+    broken[n - 1] = std::numeric_limits<float>::quiet_NaN();
+    subtract_maximum(broken.data(), n);
+    short_exponentials(broken.data(), n);
+    CHECK(std::isnan(row_sum(broken.data(), n)));
   }
 }
 
@@ -173,6 +198,9 @@ void short_rows_end_where_they_end() {
     scale_row(copied.data(), n, 3.0F);
     CHECK(copied.intact());
     for (size_t j = 0; j < n; ++j) CHECK(copied.data()[j] == 3.0F * from[j]);
+    copy_scaled_row(from.data(), n, 3.0F, 0.7F, copied.data());
+    CHECK(copied.intact());
+    for (size_t j = 0; j < n; ++j) CHECK(copied.data()[j] == (3.0F * from[j]) * 0.7F);
     fill_row(copied.data(), n, 7.0F);
     CHECK(copied.intact());
     for (size_t j = 0; j < n; ++j) CHECK(copied.data()[j] == 7.0F);
@@ -264,6 +292,32 @@ void a_row_alone_equals_a_row_of_a_tile() {
         std::copy_n(before.data() + r * columns, columns, alone.data());
         multiply_row(product, rows[r], alone.data());
         CHECK(alone.intact() && std::equal(alone.data(), alone.data() + columns, tile.data() + r * columns));
+      }
+    }
+  }
+}
+
+void rows_in_place_equal_packed_ones() {
+  check::Random random(10);
+  for (size_t rows = 0; rows <= 13; ++rows) {
+    for (const size_t depth : {size_t{0}, size_t{1}, size_t{3}, size_t{8}, size_t{17}}) {
+      for (const size_t columns : kSizes) {
+        const size_t a_stride = depth + 3;
+        const std::vector<float> a = random.values(rows * a_stride);
+        const std::vector<float> b = random.values(depth * columns);
+        const std::vector<float> bias = random.values(padded_columns(columns));
+        std::vector<float> packed(packed_floats(depth, columns));
+        pack_in_out(b.data(), columns, depth, columns, packed.data());
+        std::vector<float> packed_a(static_cast<size_t>(packed_tile_floats(rows, depth)));
+        pack_tiles(rows, depth, a.data(), a_stride, packed_a.data());
+        for (const Start start : {Start::zero, Start::bias}) {
+          const Product product{depth, columns, packed.data(), depth * kPanel, start, bias.data(), columns};
+          std::vector<float> tiles(rows * columns);
+          multiply_tiles(product, rows, packed_a.data(), tiles.data());
+          check::Guarded in_place(rows * columns);
+          multiply_in_place(product, rows, a.data(), a_stride, in_place.data());
+          CHECK(in_place.intact() && std::equal(tiles.begin(), tiles.end(), in_place.data()));
+        }
       }
     }
   }
@@ -370,6 +424,7 @@ int main() {
   within_ulp(1.5, [](simd::Vec x) { return simd::erf(x); }, [](double x) { return std::erf(x); }, -5, 5, "erf");
   exp_is_within_one_ulp();
   softmax_rows();
+  short_rows_equal_running_ones();
   capping_matches_tanh();
   matmul_at_every_size();
   rows_do_not_depend_on_their_neighbours();
@@ -378,6 +433,7 @@ int main() {
   tiles_in_a_row_are_dealt_as_they_are_among_others();
   a_row_alone_equals_a_row_of_any_tiles();
   a_row_alone_equals_a_row_of_a_tile();
+  rows_in_place_equal_packed_ones();
   appending_equals_packing_at_once();
   rotary_matches_reference();
   return check::report("kernels");

@@ -65,7 +65,7 @@ void hide_blocks(check::Random& random, size_t keys, std::vector<T>& mask, T hid
 }
 
 size_t pick_size(check::Random& random, bool large) {
-  static const size_t kSizes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 31, 32, 33, 49, 63, 64, 65};
+  static const size_t kSizes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 23, 24, 25, 31, 32, 33, 49, 63, 64, 65};
   return large ? 200 + random.below(400) : kSizes[random.below(std::size(kSizes))];
 }
 
