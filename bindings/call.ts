@@ -1,8 +1,8 @@
 import { F, STATUS_CAPACITY, STATUS_OK, STATUS_OUT_OF_MEMORY } from "./abi.js";
 import { checkAttached } from "./check.js";
 import { mismatch } from "./errors.js";
-import { allocate, byteArea, floatArea, type Heap, outOfMemory } from "./heap.js";
-import type { AttentionResult, Tensor } from "./types.js";
+import { allocateLarge, byteArea, floatArea, type Heap, outOfMemory } from "./heap.js";
+import type { AttentionResult } from "./types.js";
 
 /** Results in the order in which they lie in the arena. Bit i of `Call.wanted` asks for the i-th. */
 export const RESULTS = ["weights", "scores", "q", "k", "v", "heads", "concat", "contributions"] as const;
@@ -136,15 +136,27 @@ export function resultShape(call: Call, result: Result): number[] {
   return shape;
 }
 
+/** A result on its way: small ones get their data when they are copied out. */
+interface Pending {
+  data: Float32Array | undefined;
+  readonly shape: number[];
+}
+
 /** Memory for the i-th result: what the caller gave, else fresh. */
-function resultTensor(call: Call, result: Result): Tensor {
-  const data = call.buffers?.[result] ?? allocate(RESULTS[result] as string, resultLength(call, result));
+function pending(call: Call, result: Result): Pending {
+  const data = call.buffers?.[result] ?? allocateLarge(RESULTS[result] as string, resultLength(call, result));
   return { data, shape: resultShape(call, result) };
 }
 
+/** Copies a result out; `kind` is its place in RESULTS, or the length of that for the output. */
+function finish(heap: Heap, kind: number, address: number, length: number, to: Pending): void {
+  if (to.data === undefined) to.data = heap.copy(kind, address, length);
+  else heap.read(address, to.data);
+}
+
 /**
- * Runs a checked call: one arena for everything, inputs copied in, one call across, results copied out.
- * Results are made first, so that nothing has happened yet, in a cache for instance, if there is no memory for them.
+ * Runs a checked call: one arena for everything, inputs copied in, one call across, results copied out. Arrays that
+ * memory could lack for are made first, so that nothing has happened yet, in a cache for instance, if it does.
  *
  * @param layer the native layer, or 0 for attention alone
  * @param block whether it is a block around a layer instead
@@ -182,12 +194,15 @@ export function execute(heap: Heap, call: Call, layer: number, cache: number, bl
   const arena = heap.reserve(name, (end + 1) * 16);
 
   // 2. Memory for the caller's copies. The usual pair is made at once, since adding names one by one is slow.
-  const output: Tensor = { data: call.out ?? allocate("output", call.outputLength), shape: call.outputShape };
-  const result: Record<string, Tensor> =
-    results & WEIGHTS_BIT ? { output, weights: resultTensor(call, Result.weights) } : { output };
+  const output: Pending = {
+    data: call.out ?? allocateLarge("output", call.outputLength),
+    shape: call.outputShape,
+  };
+  const result: Record<string, Pending> =
+    results & WEIGHTS_BIT ? { output, weights: pending(call, Result.weights) } : { output };
   for (let bits = results & ~WEIGHTS_BIT; bits !== 0; bits &= bits - 1) {
     const i = lowest(bits);
-    result[RESULTS[i] as string] = resultTensor(call, i);
+    result[RESULTS[i] as string] = pending(call, i);
   }
 
   // 3. Inputs in.
@@ -253,12 +268,13 @@ export function execute(heap: Heap, call: Call, layer: number, cache: number, bl
 
   // 5. Results out. The memory may have grown meanwhile.
   heap.refresh();
-  heap.read(arena + outputAt * 16, output.data);
+  finish(heap, RESULTS.length, arena + outputAt * 16, call.outputLength, output);
   if (hidden !== undefined) heap.read(arena + hiddenAt * 16, hidden);
   for (let bits = results, at = resultsAt; bits !== 0; bits &= bits - 1) {
-    const { data } = result[RESULTS[lowest(bits)] as string] as Tensor;
-    heap.read(arena + at * 16, data);
-    at += floatArea(data.length);
+    const i = lowest(bits);
+    const length = resultLength(call, i);
+    finish(heap, i, arena + at * 16, length, result[RESULTS[i] as string] as Pending);
+    at += floatArea(length);
   }
   return result as unknown as AttentionResult;
 }

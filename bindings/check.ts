@@ -109,13 +109,14 @@ export function checkShape(argument: string, value: unknown, maxRank: number): n
   if (rank > maxRank) {
     throw mismatch("shape", `${argument}.shape`, `at most ${maxRank} axes`, `${rank} axes`);
   }
-  const shape: number[] = [];
+  // Not one by one into an empty array, which grows with the first.
+  const shape: number[] = rank === 2 ? [0, 0] : rank === 3 ? [0, 0, 0] : [];
   for (let axis = 0; axis < rank; ++axis) {
     const size: unknown = value[axis];
     if (typeof size !== "number" || !Number.isInteger(size) || size < 0 || size > MAX_SIZE) {
       checkInteger(`${argument}.shape[${axis}]`, size, 0, MAX_SIZE);
     }
-    shape.push((size as number) + 0);
+    shape[axis] = (size as number) + 0;
   }
   return shape;
 }

@@ -6,7 +6,7 @@ const PAGE = 2 ** 16;
 /** What a 32-bit wasm memory can grow to: 4 GiB less one page. */
 export const MAX_BYTES = 2 ** 32 - PAGE;
 
-/** Below this many elements a loop is faster than making a view for `set`. */
+/** Up to so many elements a loop is faster than making a view for `set`. */
 const LOOP_LENGTH = 96;
 
 /** Refuses sizes that no 32-bit memory can hold, before anything is allocated. */
@@ -49,6 +49,11 @@ export function allocate(argument: string, length: number): Float32Array {
   }
 }
 
+/** The same, but undefined for a small array, which no engine refuses: `Heap.copy` makes it with its numbers in it. */
+export function allocateLarge(argument: string, length: number): Float32Array | undefined {
+  return length > LOOP_LENGTH ? allocate(argument, length) : undefined;
+}
+
 type DestroyName = "layerDestroy" | "cacheDestroy" | "linearDestroy" | "blockDestroy";
 
 /** A native object that is destroyed once: by its owner's `dispose`, else after the owner was collected. */
@@ -88,6 +93,8 @@ export class Heap {
   liveObjects = 0;
   #arena = 0;
   #capacity = 0;
+  /** What `copy` took last for each kind of result: a view costs as much as the copy of a small result. */
+  readonly #views: (Float32Array | undefined)[] = [];
   // A net only: nobody can say when, or whether, a collector runs.
   readonly #registry =
     typeof FinalizationRegistry === "function" ? new FinalizationRegistry<Handle>((handle) => handle.release()) : null;
@@ -152,6 +159,21 @@ export class Heap {
     const { length } = to;
     if (length > LOOP_LENGTH) to.set(f32.subarray(start, start + length));
     else for (let i = 0; i < length; ++i) to[i] = f32[start + i] as number;
+  }
+
+  /**
+   * A new array with so many numbers from a byte address; `kind` is a small number per kind of result. The engine makes
+   * it without clearing it first, which lets its allocator take a shorter way.
+   */
+  copy(kind: number, address: number, length: number): Float32Array {
+    let view = this.#views[kind];
+    // A view of a memory that has grown since has length 0.
+    if (view === undefined || view.length !== length || view.byteOffset !== address) {
+      const start = address >>> 2;
+      view = this.f32.subarray(start, start + length);
+      this.#views[kind] = view;
+    }
+    return new Float32Array(view);
   }
 
   /** Ties a native object to its owner. Without `destroy` the owner is counted and nothing else. */
