@@ -275,19 +275,21 @@ inline void store_digits(Integers x, uint8_t* to) {
 
 #endif
 
-/// Four integers of less than 2^23 in size as two digits of 16 bits, 16 bytes: the four upper, then the four lower,
-/// upper · 2^12 + lower.
-inline void store_halves(Integers x, uint8_t* to) {
+/// Four integers of less than 2^23 in size as two digits of 16 bits, upper · 2^12 + lower, 16 bytes: the upper ones of
+/// numbers 0 and 2, of 1 and 3, then the lower ones.
+inline void store_words(Integers x, uint8_t* to) {
 #if defined(__wasm__)
   const v128_t lower = wasm_v128_and(x.v, wasm_i32x4_splat(4095));
-  wasm_v128_store(to, wasm_i16x8_narrow_i32x4(wasm_i32x4_shr(x.v, 12), lower));
+  const v128_t digits = wasm_i16x8_narrow_i32x4(wasm_i32x4_shr(x.v, 12), lower);
+  wasm_v128_store(to, wasm_i16x8_shuffle(digits, digits, 0, 2, 1, 3, 4, 6, 5, 7));
 #else
-  int16_t halves[2 * kLanes];
+  int16_t words[2 * kLanes];
   for (size_t i = 0; i < kLanes; ++i) {
-    halves[i] = static_cast<int16_t>(x.v[i] >> 12);
-    halves[kLanes + i] = static_cast<int16_t>(x.v[i] & 4095);
+    const size_t at = i % 2 * 2 + i / 2;
+    words[at] = static_cast<int16_t>(x.v[i] >> 12);
+    words[kLanes + at] = static_cast<int16_t>(x.v[i] & 4095);
   }
-  std::memcpy(to, halves, sizeof halves);
+  std::memcpy(to, words, sizeof words);
 #endif
 }
 
@@ -300,39 +302,34 @@ struct Words {
 #endif
 };
 
-/// Eight bytes with sign: of memory, and either half of 16.
-inline Words load_words(const uint8_t* from) {
+template <uint16_t value>
+struct ConstantWord {
+  static inline uint16_t memory = value;
+};
+
+/// (word >> shift) & mask of the eight words that bytes 2i and 2i + 1 are.
+template <unsigned shift, uint16_t mask>
+Words word_bits(Bytes x) {
 #if defined(__wasm__)
-  return {wasm_i16x8_load8x8(from)};
+  const v128_t shifted = shift == 0 ? x.v : wasm_u16x8_shr(x.v, shift);
+  if (mask == 0xFFFFU >> shift) return {shifted};
+  return {wasm_v128_and(shifted, wasm_v128_load16_splat(&ConstantWord<mask>::memory))};
 #else
-  Words x;
-  for (size_t i = 0; i < 8; ++i) x.v[i] = static_cast<int8_t>(from[i]);
-  return x;
-#endif
-}
-inline Words lower_words(Bytes x) {
-#if defined(__wasm__)
-  return {wasm_i16x8_extend_low_i8x16(x.v)};
-#else
-  return load_words(x.v);
-#endif
-}
-inline Words upper_words(Bytes x) {
-#if defined(__wasm__)
-  return {wasm_i16x8_extend_high_i8x16(x.v)};
-#else
-  return load_words(x.v + 8);
+  Words result;
+  for (size_t i = 0; i < 8; ++i) {
+    result.v[i] = static_cast<int16_t>((x.v[2 * i] | x.v[2 * i + 1] << 8) >> shift & mask);
+  }
+  return result;
 #endif
 }
 
-/// Four 16-bit integers, twice.
-inline Words load_twice(const uint8_t* from) {
+/// Two 16-bit integers, again and again.
+inline Words load_pair(const uint8_t* from) {
 #if defined(__wasm__)
-  return {wasm_v128_load64_splat(from)};
+  return {wasm_v128_load32_splat(from)};
 #else
   Words x;
-  std::memcpy(x.v, from, 8);
-  std::memcpy(x.v + 4, from, 8);
+  for (size_t i = 0; i < 8; i += 2) std::memcpy(x.v + i, from, 4);
   return x;
 #endif
 }
@@ -381,15 +378,6 @@ inline Integers add_dot(Words a, Words b, Integers sum) {
   return {wasm_i32x4_add(sum.v, wasm_i32x4_dot_i16x8(a.v, b.v))};
 #else
   return each_integer([&](size_t i) { return sum.v[i] + a.v[2 * i] * b.v[2 * i] + a.v[2 * i + 1] * b.v[2 * i + 1]; });
-#endif
-}
-
-/// {a0 + a1, a2 + a3, b0 + b1, b2 + b3}
-inline Integers add_pairs(Integers a, Integers b) {
-#if defined(__wasm__)
-  return {wasm_i32x4_add(wasm_i32x4_shuffle(a.v, b.v, 0, 2, 4, 6), wasm_i32x4_shuffle(a.v, b.v, 1, 3, 5, 7))};
-#else
-  return {{a.v[0] + a.v[1], a.v[2] + a.v[3], b.v[0] + b.v[1], b.v[2] + b.v[3]}};
 #endif
 }
 

@@ -74,7 +74,7 @@ Form form_of(TensorType type) {
     case TensorType::q4_k: return {4, 0, 32, 0};
     case TensorType::q5_k: return {4, 1, 32, 0};
     case TensorType::q6_k: return {4, 2, 16, 32};
-    default: return {8, 0, 32, 0};
+    default: return {8, 0, 32, 128};
   }
 }
 

@@ -140,14 +140,14 @@ constexpr DecodeRun kDecodeRun[] = {decode_run<false>, decode_run<true>};
 // 16 bytes for each four.
 constexpr size_t kGroupHead = 16;
 
-/// Whether a type's integers are multiplied as bytes from 0 to 127: in one instruction, where the build has it.
+/// Whether a type's integers are multiplied as bytes: nibbles, where the build has an instruction for that.
 bool by_bytes([[maybe_unused]] Form form) {
 #if defined(__wasm_relaxed_simd__)
-  return form.low < 8;
+  return is_nibbles(form);
 #elif defined(__wasm__)
   return false;
 #else
-  return stored_row_by_bytes && form.low < 8;
+  return stored_row_by_bytes && is_nibbles(form);
 #endif
 }
 
@@ -182,7 +182,7 @@ float integer_scale(const float* x, size_t n) {
         continue;
       }
 #endif
-      store_halves(each, to);
+      store_words(each, to);
     }
     const int32_t total = sum_integers(sum);
     const float unit = 1.0F / scale;
@@ -203,57 +203,36 @@ float integer_scale(const float* x, size_t n) {
 
 #if defined(__wasm_relaxed_simd__) || !defined(__wasm__)
 
-/// total[8] += Σ_k scale · q[k] · x[k] over the groups of a run, the digits of x one byte each, sums in 16 bits as far
-/// as they have room: 8 of two products of nibbles, 8 · 2 · 15 · 128 < 2^15, and 2 of integers below 64. Small, and
-/// asked for often, because V8 does better by such functions.
-template <bool nibbles, size_t group>
-void add_run_by_bytes(const Run& run, const uint8_t* x, float* total) {
+/// total[8] += Σ_k scale · q[k] · x[k] over the groups of a run, q nibbles, the digits of x one byte each. Sums have 16
+/// bits: room for a group, 8 · 2 · 15 · 128 < 2^15. Small, and asked for often, because V8 does better by such
+/// functions.
+void add_nibbles_by_bytes(const Run& run, const uint8_t* x, float* total) {
+  constexpr size_t kGroup = 32;
   const uint8_t* q = run.q;
   const float* scale = run.scale;
-  const size_t q_gap = run.q_stride - group * (nibbles ? kPanel / 2 : kPanel);
+  const size_t q_gap = run.q_stride - kGroup * kPanel / 2;
   Vec sums[2] = {load(total), load(total + kLanes)};
   for (size_t g = 0; g < run.groups; ++g, scale += run.scale_stride, q += q_gap) {
     const auto* head = reinterpret_cast<const int32_t*>(x);
     const Vec unit = splat(*reinterpret_cast<const float*>(x));
-    const Integers start[] = {load_splat(head + 1), no_integers(), load_splat(head + 2)};
+    const Integers high_start = load_splat(head + 1);
+    const Integers low_start = load_splat(head + 2);
     x += kGroupHead;
-    Integers left[3];
-    Integers right[3];
-    if constexpr (nibbles) {
-      Words sum[6] = {};
-      HEADSCOPE_KEEP_LOOP
-      for (size_t k = 0; k < group; k += 4, q += 16, x += 16) {
-        const Bytes both = load_bytes(q);
-        const Bytes fifteen = constant_byte<15>();
-        const Bytes q_left = both & fifteen;
-        const Bytes q_right = bits(both, 4, fifteen);
-        for (size_t i = 0; i < 3; ++i) {
-          sum[i] = sum[i] + dot_pairs(q_left, x + 4 * i);
-          sum[3 + i] = sum[3 + i] + dot_pairs(q_right, x + 4 * i);
-        }
-      }
+    Words digits[2][3] = {};
+    HEADSCOPE_KEEP_LOOP
+    for (size_t k = 0; k < kGroup; k += 4, q += 16, x += 16) {
+      const Bytes both = load_bytes(q);
+      const Bytes left = both & constant_byte<15>();
+      const Bytes right = bits(both, 4, constant_byte<15>());
       for (size_t i = 0; i < 3; ++i) {
-        left[i] = start[i] + add_pairs(sum[i]);
-        right[i] = start[i] + add_pairs(sum[3 + i]);
-      }
-    } else {
-      for (size_t i = 0; i < 3; ++i) left[i] = right[i] = start[i];
-      HEADSCOPE_KEEP_LOOP
-      for (size_t k = 0; k < group; k += 8, q += 64, x += 32) {
-        const Bytes first_left = load_bytes(q);
-        const Bytes first_right = load_bytes(q + 16);
-        const Bytes second_left = load_bytes(q + 32);
-        const Bytes second_right = load_bytes(q + 48);
-        for (size_t i = 0; i < 3; ++i) {
-          left[i] = left[i] + add_pairs(dot_pairs(first_left, x + 4 * i) + dot_pairs(second_left, x + 16 + 4 * i));
-          right[i] = right[i] + add_pairs(dot_pairs(first_right, x + 4 * i) + dot_pairs(second_right, x + 16 + 4 * i));
-        }
+        digits[0][i] = digits[0][i] + dot_pairs(left, x + 4 * i);
+        digits[1][i] = digits[1][i] + dot_pairs(right, x + 4 * i);
       }
     }
-    const Integers* const halves[] = {left, right};
     for (size_t half = 0; half < 2; ++half) {
-      const Integers* digit = halves[half];
-      const Vec sum = madd(to_floats(digit[0]), constant<65536.0F>(), to_floats(shift_up<8>(digit[1]) + digit[2]));
+      const Integers high = high_start + add_pairs(digits[half][0]);
+      const Integers low = shift_up<8>(add_pairs(digits[half][1])) + (low_start + add_pairs(digits[half][2]));
+      const Vec sum = madd(to_floats(high), constant<65536.0F>(), to_floats(low));
       sums[half] = madd(sum, load(scale + half * kLanes) * unit, sums[half]);
     }
   }
@@ -263,7 +242,8 @@ void add_run_by_bytes(const Run& run, const uint8_t* x, float* total) {
 
 #endif
 
-/// The same with digits of 16 bits.
+/// The same for nibbles or bytes, with digits of 16 bits. Words of weights hold steps 0 and 2, or 1 and 3, of four
+/// columns.
 template <bool nibbles, size_t group>
 void add_run_by_words(const Run& run, const uint8_t* x, float* total) {
   const uint8_t* q = run.q;
@@ -274,37 +254,26 @@ void add_run_by_words(const Run& run, const uint8_t* x, float* total) {
     const auto* head = reinterpret_cast<const int32_t*>(x);
     const Vec unit = splat(*reinterpret_cast<const float*>(x));
     x += kGroupHead;
-    const Integers zero = no_integers();
-    Integers upper[4] = {zero, zero, zero, zero};
-    Integers lower[4] = {zero, zero, zero, zero};
+    Integers upper[] = {load_splat(head + 1), load_splat(head + 1)};
+    Integers lower[] = {load_splat(head + 2), load_splat(head + 2)};
     HEADSCOPE_KEEP_LOOP
     for (size_t k = 0; k < group; k += 4, q += nibbles ? 16 : 32, x += 16) {
-      const Words x_upper = load_twice(x);
-      const Words x_lower = load_twice(x + 8);
-      Words w[4];
-      if (nibbles) {
-        const Bytes both = load_bytes(q);
-        const Bytes fifteen = constant_byte<15>();
-        const Bytes q_left = both & fifteen;
-        const Bytes q_right = bits(both, 4, fifteen);
-        w[0] = lower_words(q_left);
-        w[1] = upper_words(q_left);
-        w[2] = lower_words(q_right);
-        w[3] = upper_words(q_right);
-      } else {
-        for (size_t i = 0; i < 4; ++i) w[i] = load_words(q + 8 * i);
-      }
-      for (size_t i = 0; i < 4; ++i) {
-        upper[i] = add_dot(w[i], x_upper, upper[i]);
-        lower[i] = add_dot(w[i], x_lower, lower[i]);
+      for (size_t half = 0; half < 2; ++half) {
+        const Bytes bytes = load_bytes(nibbles ? q : q + 16 * half);
+        const Words even = !nibbles    ? word_bits<0, 255>(bytes)
+                           : half == 0 ? word_bits<0, 15>(bytes)
+                                       : word_bits<4, 15>(bytes);
+        const Words odd = !nibbles    ? word_bits<8, 255>(bytes)
+                          : half == 0 ? word_bits<8, 15>(bytes)
+                                      : word_bits<12, 15>(bytes);
+        upper[half] = add_dot(even, load_pair(x), upper[half]);
+        lower[half] = add_dot(even, load_pair(x + 8), lower[half]);
+        upper[half] = add_dot(odd, load_pair(x + 4), upper[half]);
+        lower[half] = add_dot(odd, load_pair(x + 12), lower[half]);
       }
     }
-    const Integers upper_start = load_splat(head + 1);
-    const Integers lower_start = load_splat(head + 2);
     for (size_t half = 0; half < 2; ++half) {
-      const Vec above = to_floats(add_pairs(upper[2 * half], upper[2 * half + 1]) + upper_start);
-      const Vec below = to_floats(add_pairs(lower[2 * half], lower[2 * half + 1]) + lower_start);
-      const Vec sum = madd(above, constant<4096.0F>(), below);
+      const Vec sum = madd(to_floats(upper[half]), constant<4096.0F>(), to_floats(lower[half]));
       sums[half] = madd(sum, load(scale + half * kLanes) * unit, sums[half]);
     }
   }
@@ -329,21 +298,17 @@ void add_run_by_words(const Run& run, const uint8_t* x, float* total) {
 // Called through tables, so that each stays a function of its own: what is called from one place only gets inlined at
 // link time, and engines do worse by large functions. Nibbles, bytes by groups of 32 and by groups of 16.
 using AddRun = void (*)(const Run&, const uint8_t*, float*);
-#if defined(__wasm_relaxed_simd__) || !defined(__wasm__)
-constexpr AddRun kByBytes[] = {add_run_by_bytes<true, 32>, add_run_by_bytes<false, 32>, add_run_by_bytes<false, 16>};
-#endif
 #if defined(__wasm_relaxed_simd__)
-constexpr AddRun kByWords[] = {nullptr, add_run_by_words<false, 32>, nullptr};  // Q8_0 alone
+constexpr AddRun kAddRun[] = {add_nibbles_by_bytes, add_run_by_words<false, 32>, add_run_by_words<false, 16>};
 #else
-constexpr AddRun kByWords[] = {add_run_by_words<true, 32>, add_run_by_words<false, 32>, add_run_by_words<false, 16>};
+constexpr AddRun kAddRun[] = {add_run_by_words<true, 32>, add_run_by_words<false, 32>, add_run_by_words<false, 16>};
 #endif
 
 AddRun add_run_of(Form form) {
-  const size_t kind = is_nibbles(form) ? 0 : form.group == 32 ? 1 : 2;
-#if defined(__wasm_relaxed_simd__) || !defined(__wasm__)
-  if (by_bytes(form)) return kByBytes[kind];
+#if !defined(__wasm__)
+  if (by_bytes(form)) return add_nibbles_by_bytes;
 #endif
-  return kByWords[kind];
+  return kAddRun[is_nibbles(form) ? 0 : form.group == 32 ? 1 : 2];
 }
 
 /// sums[0 … 15] = Σ_k x[k] · w[k] of two panels of halves: four chains hide the latency of the additions.
