@@ -63,9 +63,10 @@ interface Encoding {
  * Parts: `base`, `problem`, `frame`, `corner`, `labels` (`rows`, `columns`), `box`, `tools`, `map`, `legend`, `scale`,
  * `sentence`. Custom properties: the colours and fonts of `sheet.ts`, and `--hs-max-plot` (longest side of the box, 720px).
  *
- * Speed, one of 12 heads of 512 × 512 in Chromium 156 without a GPU: first paint 59 ms after the data, 5.5 ms a frame while
- * the pointer moves (with `<head-grid>` beside it 76 and 8.2), medians of `tests/bench/elements.ts`. Cells are encoded once
- * for each data, head and scale; hovering repaints none of them.
+ * Speed, one of 12 heads of 512 × 512 in Chromium 156 without a GPU: the page's main thread works 20 ms for the first paint
+ * after the data and 3.4 ms for a frame while the pointer moves; with `<head-grid>` linked to it 40 and 3.6, of 12 × 1,024
+ * tokens 53 and 3.6, of 144 heads × 128 tokens 67 and 6.2. Medians of `tests/bench/elements.ts`, which has the clock too.
+ * Cells are encoded once for each data, head and scale; hovering repaints none of them.
  */
 export class HeadHeatmap extends HeadElement {
   static override get observedAttributes(): string[] {
