@@ -30,8 +30,11 @@ export function checkObject(argument: string, value: unknown, expected: string):
 /** Refuses names that nothing reads: a misspelt option would otherwise do nothing without a word. */
 export function checkNames(argument: string, object: Properties, known: readonly string[]): void {
   for (const name in object) {
+    // Not `includes`, a call that compares texts, where engines compare pointers here.
+    let place = 0;
+    while (place < known.length && known[place] !== name) ++place;
     // Own names only: a polluted Object.prototype is not the caller's misspelling.
-    if (!known.includes(name) && Object.hasOwn(object, name)) {
+    if (place === known.length && Object.hasOwn(object, name)) {
       throw new TypeError(`${argument}.${name}: expected a known name, got "${name}"; ${suggest(name, known)}`);
     }
   }
