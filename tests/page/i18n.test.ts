@@ -5,11 +5,12 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { en } from "../../web/i18n/en.js";
 import { enMore } from "../../web/i18n/en-more.js";
-import { loadLanguage, preferredLanguage, say, setLanguage } from "../../web/i18n/index.js";
+import { loadLanguage, message, preferredLanguage, say, setLanguage, withWords } from "../../web/i18n/index.js";
 import { zh } from "../../web/i18n/zh.js";
+import { zhMore } from "../../web/i18n/zh-more.js";
 
 const web = fileURLToPath(new URL("../../web", import.meta.url));
-const languages = { en: { ...en, ...enMore }, zh };
+const languages = { en: { ...en, ...enMore }, zh: { ...zh, ...zhMore } };
 const keys = Object.keys(languages.en);
 const placeholders = (message: string) => [...message.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).sort();
 
@@ -37,6 +38,15 @@ test("the markup asks only for messages that exist", () => {
   const asked = [...html.matchAll(/data-say(?:-\w+)?="([^"]+)"/g)].map(([, key]) => key as string);
   assert.ok(asked.length > 30, "the page's texts are marked for translation");
   for (const key of asked) assert.ok(keys.includes(key), key);
+});
+
+test("what a page opens with in Chinese holds all of its markup, and what English opens with", () => {
+  const html = readFileSync(join(web, "index.html"), "utf8");
+  const marked = [...html.matchAll(/data-say(?:-\w+)?="([^"]+)"/g)].map(([, key]) => key as string);
+  assert.deepEqual(
+    [...marked, ...Object.keys(en)].filter((key) => !Object.hasOwn(zh, key)),
+    [],
+  );
 });
 
 test("the English text in the markup, seen before the script runs, is that of the messages", () => {
@@ -76,4 +86,15 @@ test("a language is fetched before it is spoken", async () => {
   assert.equal(setLanguage("zh"), true);
   assert.equal(say("heads.name", { head: 3 }), "第 3 头");
   setLanguage("en");
+});
+
+test("parts of the page come with their strings, in the language that is spoken and in one that is spoken later", async () => {
+  await loadLanguage("zh");
+  setLanguage("zh");
+  assert.equal(message("open.cancelled"), undefined);
+  await withWords(Promise.resolve());
+  assert.equal(message("open.cancelled"), zhMore["open.cancelled"]);
+  await loadLanguage("en");
+  setLanguage("en");
+  assert.equal(message("open.cancelled"), enMore["open.cancelled"]);
 });

@@ -1,6 +1,6 @@
 /**
  * The strings of the page as it opens; those of what is fetched later are in en-more.ts. `{name}` marks what is filled in.
- * The Chinese file has the same keys, checked by its type.
+ * The Chinese files have the same keys, checked by their types.
  */
 export const en = {
   "page.title": "headscope: every attention head of your sentence",

@@ -9,25 +9,35 @@ export type Language = "en" | "zh";
 
 type Messages = Readonly<Record<MessageKey, string>>;
 
-/** Those that are here: of English what the page opens with; the other language is fetched by those who read it. */
+/** Those that are here: of a language what the page opens with, and the rest when a part of the page has asked for it. */
 const known: Partial<Record<Language, Partial<Messages>>> & { en: Partial<Messages> } = { en };
 
 let current: Language = "en";
 
+/** Whether strings of later parts are needed, of every language that is spoken. */
+let more = false;
+
 /** Fetches the messages of a language, if they are not here yet. */
 export async function loadLanguage(language: Language): Promise<void> {
-  if (language === "zh") known.zh ??= (await import("./zh.js")).zh;
+  if (language === "zh") {
+    known.zh ??= { ...(await import("./zh.js")).zh };
+    if (more) await loadMore("zh");
+  }
   // Back from another language: now all of the markup has to be translated.
-  else if (current !== "en") await loadMore();
+  else if (more || current !== "en") await loadMore("en");
 }
 
-async function loadMore(): Promise<void> {
-  known.en = { ...en, ...(await import("./en-more.js")).enMore };
+async function loadMore(language: Language): Promise<void> {
+  const strings = language === "zh" ? (await import("./zh-more.js")).zhMore : (await import("./en-more.js")).enMore;
+  known[language] = { ...known[language], ...strings };
 }
 
 /** For what is fetched when it is wanted: comes with the strings of such parts. */
 export async function withWords<Module>(module: Promise<Module>): Promise<Module> {
-  await loadMore();
+  more = true;
+  // A language that has been fetched may be about to be spoken.
+  const languages: Language[] = known.zh && current !== "zh" ? [current, "zh"] : [current];
+  await Promise.all(languages.map(loadMore));
   return module;
 }
 
