@@ -25,6 +25,11 @@ interface Other {
 
 type View = Scene["view"];
 
+/** A side whose weights are numbers in a row, as they are on this page. */
+interface Side extends CompareSide {
+  readonly weights: { readonly data: Float32Array; readonly shape: readonly number[] };
+}
+
 export class ComparePanel {
   private readonly compare = byId<HeadCompare>("compare");
   private readonly against = byId<HTMLSelectElement>("against");
@@ -60,7 +65,7 @@ export class ComparePanel {
   }
 
   /** Null while the other side is being computed: what was shown stays. */
-  private sidesOf(scene: Scene): [left: CompareSide | null, right: CompareSide | null, note: string] | null {
+  private sidesOf(scene: Scene): [left: Side | null, right: Side | null, note: string] | null {
     const { view, answer, head } = scene;
     const { against, otherHead, otherText } = this.shell.state;
     const { off } = answer.options;
@@ -99,12 +104,12 @@ export class ComparePanel {
     this.head.value = String(chosen);
   }
 
-  private show(left: CompareSide | null, right: CompareSide | null, note: string): void {
+  private show(left: Side | null, right: Side | null, note: string): void {
     byId("compare-note").hidden = note === "";
     setText(byId("compare-note"), note);
     this.compare.hidden = !left || !right;
     // Setting a side is telling the element to compare again.
-    const given = [left, right].flatMap((one) => [one?.weights?.data, one?.head, one?.label, one?.tokens]);
+    const given = [left, right].flatMap((one) => [one?.weights.data, one?.head, one?.label, one?.tokens]);
     if (!left || !right || given.every((value, i) => value === this.given[i])) return;
     this.given = given;
     this.compare.left = left;
@@ -154,9 +159,9 @@ function upTo(text: string, end: number | null): string {
   return end === null ? text : text.slice(0, end);
 }
 
-function side({ heads, queries, keys, weights, scores, hidden, queryTexts }: View, head: number, label?: string) {
+function side({ heads, queries, keys, weights, scores, hidden, queryTexts }: View, head: number, label?: string): Side {
   const shape = [heads, queries, keys];
-  const made: CompareSide = {
+  const made: Side = {
     ...{ weights: { data: weights, shape }, tokens: queryTexts, head },
     scores: scores && { data: scores, shape },
     masked: scores ? null : (hidden ?? null),
