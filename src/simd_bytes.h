@@ -144,19 +144,20 @@ inline void widen(Bytes x, Vec (&to)[4]) {
 
 /// Rows a, b, c, d of four words become columns.
 inline void transpose_words(Bytes& a, Bytes& b, Bytes& c, Bytes& d) {
-  const auto as_floats = [](Bytes x) {
-    float lanes[kLanes];
-    store_bytes(lanes, x);
-    return load(lanes);
-  };
-  Bytes* const rows[] = {&a, &b, &c, &d};
-  Vec words[] = {as_floats(a), as_floats(b), as_floats(c), as_floats(d)};
-  transpose(words[0], words[1], words[2], words[3]);
-  for (size_t i = 0; i < kLanes; ++i) {
-    float lanes[kLanes];
-    store(lanes, words[i]);
-    *rows[i] = load_bytes(lanes);
+#if defined(__wasm__)
+  Vec rows[] = {Vec(a.v), Vec(b.v), Vec(c.v), Vec(d.v)};
+  transpose(rows[0], rows[1], rows[2], rows[3]);
+  a.v = rows[0];
+  b.v = rows[1];
+  c.v = rows[2];
+  d.v = rows[3];
+#else
+  const Bytes rows[] = {a, b, c, d};
+  Bytes* const to[] = {&a, &b, &c, &d};
+  for (size_t word = 0; word < 4; ++word) {
+    *to[word] = each_byte([&](size_t i) { return rows[i / 4].v[4 * word + i % 4]; });
   }
+#endif
 }
 
 // ---- products of bytes and integers ---------------------------------------------------------------------------------
