@@ -9,6 +9,7 @@ import { build as vite } from "vite";
 import { packAndInstall, projectRoot } from "../package/packed.ts";
 import { printed, writePage } from "./app.ts";
 import { CSP, launchChromium, serveSite } from "./launch.ts";
+import { eventually } from "./until.ts";
 import { EXPECTED, NEW_URL, workerApp } from "./worker-app.ts";
 
 const { project } = packAndInstall();
@@ -133,7 +134,7 @@ console.log(JSON.stringify([await outcome("./headscope/dist/none.js"), await out
   const tab = await browser.newPage();
   tab.on("console", (message) => message.type() === "log" && lines.push(JSON.parse(message.text())));
   await tab.goto(site.url);
-  for (let turn = 0; turn < 200 && lines.length === 0; ++turn) await tab.waitForTimeout(20);
+  await eventually(() => lines.length > 0);
   await tab.close();
   await site.close();
   const refused = [true, "format", "worker"];
