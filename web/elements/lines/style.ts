@@ -3,7 +3,7 @@ export const STYLE = `
 .heads {
   display: flex;
   flex-wrap: wrap;
-  gap: 5px;
+  gap: 4px;
   max-height: 116px;
   overflow-y: auto;
   margin: -3px 0 7px;
@@ -12,9 +12,9 @@ export const STYLE = `
 .heads button {
   display: inline-flex;
   align-items: center;
-  gap: 6px;
+  gap: 5px;
   min-height: 28px;
-  padding: 2px 8px;
+  padding: 2px 7px;
   border: 1px solid var(--_line);
   border-radius: 6px;
   background: var(--_card);
