@@ -4,7 +4,7 @@ import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { pages } from "../../../web/docs/pages/content/elements.js";
-import { drawn, useBrowser, visit } from "../page.js";
+import { settled, useBrowser, visit } from "../page.js";
 import { until } from "../until.js";
 import { differences, lookOf, type Parts } from "./look.js";
 import { folder, needsChinese, reference, stored, unlike } from "./references.js";
@@ -32,7 +32,7 @@ async function ready(page: Page, name: string): Promise<void> {
       name,
     );
   }
-  await drawn(page);
+  await settled(page);
 }
 
 for (const { theme, locale, chinese } of [
@@ -77,7 +77,7 @@ for (const { name, style, says } of [
     async ({ page }) => {
       await ready(page, "head-heatmap");
       await page.addStyleTag({ content: style });
-      await drawn(page);
+      await settled(page);
       const now = await lookOf(page, { parts: partsOf("head-heatmap") });
       assert.match(differences(reference("docs-head-heatmap-light"), now).join("\n"), says);
     },
