@@ -229,6 +229,35 @@ visit(
   },
 );
 
+visit(
+  "a laboratory whose code comes late is there once, also when its first fetch failed",
+  { fragment: "s=tiny&y=1&l=en" },
+  async ({ page, complaints }) => {
+    await page.locator("fieldset#layers").waitFor();
+    let fails = true;
+    await page.route("**/assets/prune-lab*.js", async (route) => {
+      if (fails) return route.abort();
+      await new Promise((done) => setTimeout(done, 700));
+      return route.continue();
+    });
+    await page.locator("#labs").scrollIntoViewIfNeeded();
+    await page.locator("#lab-prune > summary").click();
+    await page.locator("#lab-prune .problem[role=alert]").waitFor();
+    fails = false;
+    complaints.splice(0);
+    // A module that could not be fetched is not asked for again under its name: a new visit, and changes while it loads.
+    await page.reload();
+    await page.locator("fieldset#layers").waitFor();
+    await settled(page);
+    await page.locator("#labs").scrollIntoViewIfNeeded();
+    await page.locator("#lab-prune > summary").click();
+    for (const typed of ["one two", "one two three"]) await typeText(page, typed);
+    await page.locator("#lab-prune path.live").waitFor();
+    assert.equal(await page.locator("#lab-prune .prune-figure").count(), 1);
+    assert.equal(await page.locator("#lab-prune .problem").count(), 0);
+  },
+);
+
 for (const [colorScheme, locale] of [
   ["light", "en-US"],
   ["dark", "zh-CN"],

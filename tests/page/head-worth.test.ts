@@ -3,9 +3,9 @@ import { test } from "node:test";
 import { load } from "headscope";
 import { type HeadRef, headImportance, type Model, openModel, pruneCurve } from "headscope/models";
 import type { WorkerModel } from "headscope/worker";
-import { timeOf } from "../../web/playground/measuring.js";
+import { Measuring, timeOf } from "../../web/playground/measuring.js";
 import { HeadWorth } from "../../web/playground/sources/head-worth.js";
-import type { MeasureProgress } from "../../web/playground/sources/source.js";
+import type { Measurement, MeasureProgress } from "../../web/playground/sources/source.js";
 import { ggufModel } from "../models/fixtures/model-files.ts";
 import { randomModel, type Shape } from "../models/fixtures/random-model.ts";
 
@@ -127,4 +127,56 @@ test("one token has no loss: heads are judged by the hidden state, and said so",
 test("timeOf() has no more digits than an estimate", () => {
   const written = [10, 1400, 19_400, 21_000, 58_000, 200_000, 3_500_000, 5_000_000, 20_000_000].map(timeOf);
   assert.deepEqual(written, ["1 s", "1 s", "19 s", "20 s", "1 min", "3 min", "58 min", "1.5 h", "5.5 h"]);
+});
+
+/** A measurement that ends when it is told to. */
+function heldMeasurement(quick: boolean) {
+  const runs: { done(value: number): void; tell(left: number): void; signal: AbortSignal }[] = [];
+  const measurement: Measurement<number> = {
+    quick: () => quick,
+    estimate: () => ({ passes: 3, milliseconds: 9000, reading: null }),
+    run: ({ signal, onProgress }) =>
+      new Promise((done) => runs.push({ done, tell: (left) => onProgress({ done: 1, total: 3, left }), signal })),
+  };
+  return { measurement, runs };
+}
+
+test("Measuring: offered, running, stopped, known; a pause is no stop, and what comes after either is dropped", async () => {
+  const { measurement, runs } = heldMeasurement(false);
+  const changes: string[] = [];
+  const measuring: Measuring<number> = new Measuring(measurement, () => changes.push(measuring.now.is));
+  assert.deepEqual([measuring.now.is, measuring.worthSaying], ["offered", true]);
+  measuring.start();
+  measuring.start();
+  assert.equal(runs.length, 1);
+  measuring.pause();
+  assert.deepEqual(measuring.now, { is: "offered", stopped: false });
+  measuring.start();
+  measuring.stop();
+  assert.deepEqual(measuring.now, { is: "offered", stopped: true });
+  for (const { done, signal } of runs) {
+    assert.ok(signal.aborted);
+    done(1);
+  }
+  await new Promise((turn) => setTimeout(turn));
+  assert.equal(measuring.value, undefined);
+  measuring.start();
+  runs[2]?.done(7);
+  await new Promise((turn) => setTimeout(turn));
+  assert.deepEqual([measuring.value, measuring.worthSaying], [7, false]);
+  assert.deepEqual(changes, ["running", "offered", "running", "offered", "running", "known"]);
+});
+
+test("Measuring: what is quick says nothing, unless it takes its time or was stopped", () => {
+  const { measurement, runs } = heldMeasurement(true);
+  const measuring = new Measuring(measurement, () => {});
+  assert.equal(measuring.worthSaying, false);
+  measuring.start();
+  assert.equal(measuring.worthSaying, false);
+  runs[0]?.tell(500);
+  assert.equal(measuring.worthSaying, false);
+  runs[0]?.tell(9000);
+  assert.equal(measuring.worthSaying, true);
+  measuring.stop();
+  assert.equal(measuring.worthSaying, true);
 });

@@ -11,6 +11,9 @@ export type Measured<T> =
   | { readonly is: "known"; readonly value: T }
   | { readonly is: "failed"; readonly reason: string };
 
+/** What takes longer than this, in milliseconds, shows its progress, and how to stop it. */
+const LONG = 2000;
+
 export class Measuring<T> {
   now: Measured<T> = { is: "offered", stopped: false };
   private running: AbortController | null = null;
@@ -24,6 +27,14 @@ export class Measuring<T> {
   /** Undefined until it is known. */
   get value(): T | undefined {
     return this.now.is === "known" ? this.now.value : undefined;
+  }
+
+  /** Whether there is something to be said, or asked: what is quick is waited for. */
+  get worthSaying(): boolean {
+    const { now, measurement } = this;
+    if (now.is === "known") return false;
+    if (now.is === "failed" || (now.is === "offered" && now.stopped)) return true;
+    return !measurement.quick() || (now.is === "running" && (now.progress?.left ?? 0) > LONG);
   }
 
   start(): void {
@@ -46,11 +57,20 @@ export class Measuring<T> {
     );
   }
 
-  /** What has been measured so far is kept by the measurement. */
+  /** By the visitor. What has been measured so far is kept by the measurement. */
   stop(): void {
+    this.end(true);
+  }
+
+  /** For something that is wanted sooner. */
+  pause(): void {
+    this.end(false);
+  }
+
+  private end(stopped: boolean): void {
     if (this.now.is !== "running") return;
     this.running?.abort();
-    this.become({ is: "offered", stopped: true });
+    this.become({ is: "offered", stopped });
   }
 
   private become(now: Measured<T>): void {

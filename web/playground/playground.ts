@@ -191,7 +191,7 @@ export class Playground implements Shell {
       if (!("pinned" in change)) this.movePin(before);
     }
     if (this.state.language !== before.language) void this.speak();
-    if (this.state.sort !== before.sort) this.shown?.importance?.stop();
+    if (this.state.sort !== before.sort) this.shown?.importance?.pause();
     if (ASKED.some((name) => this.state[name] !== before[name])) this.recompute = true;
     if (Object.keys(change).length > 0) this.address.writeSoon();
     this.schedule(true);
@@ -363,7 +363,7 @@ export class Playground implements Shell {
     const options: RunOptions = { causal, layer, off };
     this.waiting++;
     // The picture first.
-    this.shown?.importance?.stop();
+    this.shown?.importance?.pause();
     this.slowAfter(layer);
     const done = () => {
       this.waiting--;
@@ -535,15 +535,16 @@ export class Playground implements Shell {
   private importance(): Measuring<HeadLosses> | null {
     const { shown, measured } = this;
     if (!shown) return null;
-    if (!shown.importance) {
-      const { open, tokens, options, source, text } = shown.answer;
-      const measurement = open.importance(tokens, options);
-      const importance = new Measuring(measurement, () => this.schedule(true));
-      shown.importance = importance;
+    const { open, tokens, options, source, text } = shown.answer;
+    shown.importance ??= new Measuring(open.importance(tokens, options), () => this.schedule(true));
+    const { importance } = shown;
+    // Not of a picture that is about to be replaced.
+    const current = this.waiting === 0 && text === this.state.text;
+    if (current && importance.now.is === "offered" && !importance.now.stopped) {
       const wanted = measured?.source === source && measured.text === text && measured.layer === options.layer;
-      if (wanted || measurement.quick()) importance.start();
+      if (wanted || importance.measurement.quick()) importance.start();
     }
-    return shown.importance;
+    return importance;
   }
 
   /** The same array for the same order: elements compare by identity. */

@@ -76,10 +76,8 @@ export class HeadsPanel {
     const words = empty ? "" : importanceSentence(scene, off);
     note.hidden = words === "";
     setText(note, words);
-    // What is quick is waited for: no offer flashes up.
     const { importance } = scene;
-    const offered = !empty && importance && (importance.now.is === "failed" || !importance.measurement.quick());
-    this.measuring.render(offered ? importance : null);
+    this.measuring.render(!empty && importance?.worthSaying ? importance : null);
     const change = byId("change");
     const sentence = answer.run.effect
       ? effectSentence(scene.effect, answer.options.off)
@@ -111,7 +109,11 @@ export class HeadsPanel {
 function importanceSentence({ importance, order, answer }: Scene, off: ReadonlySet<number>): string {
   if (!importance) return "";
   const { value, measurement } = importance;
-  if (!value) return importance.now.is === "running" || measurement.quick() ? say("sort.measuring") : say("sort.offer");
+  if (!value) {
+    const { now } = importance;
+    const waits = now.is === "running" || (now.is === "offered" && !now.stopped && measurement.quick());
+    return say(waits ? "sort.measuring" : "sort.offer");
+  }
   const { measure, values } = value;
   const written = measure === "loss" ? signed : percent;
   const heads = order

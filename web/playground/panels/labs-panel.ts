@@ -15,7 +15,8 @@ interface Bench {
   readonly details: HTMLDetailsElement;
   readonly title: HTMLElement;
   readonly host: HTMLElement;
-  lab: Lab | null;
+  /** Null until it is opened; then once, however often the page changes before its code is here. */
+  lab: Promise<Lab> | null;
   /** What the laboratory was told last. */
   told: string;
   answer: Answer | null;
@@ -51,7 +52,7 @@ export class LabsPanel {
     const { scene } = this;
     if (!scene || !bench.details.open || bench.details.hidden) return;
     try {
-      bench.lab ??= (await busy(bench.host, bench.entry.load())).mount(bench.host, this.shell);
+      const lab = await this.mounted(bench);
       const layer = await busy(bench.host, this.layerOf(scene));
       // The page has gone on meanwhile, and has told the laboratory itself.
       if (this.scene !== scene) return;
@@ -59,14 +60,27 @@ export class LabsPanel {
       if (bench.answer === scene.answer && bench.told === told) return;
       bench.answer = scene.answer;
       bench.told = told;
-      bench.lab.update(scene, layer);
+      bench.host.querySelector(":scope > .problem[role=alert]")?.remove();
+      lab.update(scene, layer);
     } catch (error) {
       if (this.scene !== scene) return;
       const reason = error instanceof Error ? error.message : String(error);
       const words = el("p", { class: "problem", role: "alert" }, say("lab.failed", { reason }));
-      bench.host.querySelector(":scope > .problem")?.remove();
+      bench.host.querySelector(":scope > .problem[role=alert]")?.remove();
       bench.host.prepend(words);
     }
+  }
+
+  private mounted(bench: Bench): Promise<Lab> {
+    bench.lab ??= busy(bench.host, bench.entry.load()).then(
+      (module) => module.mount(bench.host, this.shell),
+      (error: unknown) => {
+        // Fetched again at the next change, or when it is opened again.
+        bench.lab = null;
+        throw error;
+      },
+    );
+    return bench.lab;
   }
 
   private layerOf({ answer }: Scene): Promise<LayerParts | null> {

@@ -111,7 +111,7 @@ class PruneLab implements Lab {
   private interrupt(): void {
     if (this.measuring?.now.is !== "running") return;
     this.interrupted = true;
-    this.measuring.stop();
+    this.measuring.pause();
   }
 
   private begin(measuring: Measuring<PruneReport>): void {
