@@ -124,9 +124,11 @@ void Linear::apply(size_t rows, const float* x, size_t x_stride, float* y, size_
   if (packed_) {
     multiply({depth_, columns_, weights_.as<float>(), depth_ * kPanel, start_of(bias), bias, y_stride}, rows, x,
              x_stride, y, scratch);
-  } else if (rows == 1) {
-    multiply_stored_row(type_, weights_.as<uint8_t>(), columns_, depth_, x, scratch, y);
-    if (bias != nullptr) add_in_place(y, bias, columns_);
+  } else if (rows <= rows_alone(type_)) {
+    for (size_t r = 0; r < rows; ++r, x += x_stride, y += y_stride) {
+      multiply_stored_row(type_, weights_.as<uint8_t>(), columns_, depth_, x, scratch, y);
+      if (bias != nullptr) add_in_place(y, bias, columns_);
+    }
   } else {
     multiply_stored(rows, 0, depth_, x, x_stride, bias, y, y_stride, scratch);
   }

@@ -1,6 +1,7 @@
 // Products with weights of a model file, kept as stored_panels.h has them. There are two ways:
 //
-//   one row of x   Q types as the integers that they are, halves as floats: what counts is how many bytes are read
+//   few rows of x  each alone, Q types as the integers that they are, halves as floats: what counts is how many bytes
+//                  are read
 //   more           a panel is decoded to float32 once for all rows, into a panel of matmul.h
 #pragma once
 
@@ -15,6 +16,11 @@ namespace headscope {
 /// One row of x: native builds have what the relaxed build does and what the other does, for the tests.
 inline bool stored_row_by_bytes = true;
 #endif
+
+/// How many rows are better multiplied one by one: to decode a panel costs as much as three rows of integers.
+constexpr size_t rows_alone(TensorType type) {
+  return type == TensorType::f32 || type == TensorType::f16 || type == TensorType::bf16 ? 1 : 3;
+}
 
 /// y[n] = Σ_k x[k] · w[k][n], n < columns.
 ///

@@ -176,11 +176,11 @@ void blocks_are_exact() {
   }
 }
 
-/// A row of x alone is multiplied by integers, in another order than panels are: equal within float32's roundings of
-/// the sum of the products' sizes. More rows give the very bits of decoded weights.
-void same_product(size_t rows, size_t depth, size_t columns, const float* x, const float* weights, const float* y,
-                  const std::vector<float>& expected) {
-  if (rows > 1) {
+/// Few rows of x are multiplied by integers, in another order than panels are: equal within float32's roundings of the
+/// sum of the products' sizes. More rows give the very bits of decoded weights.
+void same_product(TensorType type, size_t rows, size_t depth, size_t columns, const float* x, const float* weights,
+                  const float* y, const std::vector<float>& expected) {
+  if (rows > rows_alone(type)) {
     CHECK(std::memcmp(y, expected.data(), expected.size() * sizeof(float)) == 0);
     return;
   }
@@ -217,7 +217,7 @@ void stored_products_equal_decoded_ones() {
         check::Guarded y(rows * columns);
         packed.apply(rows, x.data(), depth, expected.data(), columns, Numerics::f32, scratch.data());
         stored.apply(rows, x.data(), depth, y.data(), columns, Numerics::f32, scratch.data());
-        same_product(rows, depth, columns, x.data(), decoded.data(), y.data(), expected);
+        same_product(type, rows, depth, columns, x.data(), decoded.data(), y.data(), expected);
         CHECK(y.intact() && y.filled() && scratch.intact());
 
         std::vector<float> rounded = x;
@@ -225,7 +225,7 @@ void stored_products_equal_decoded_ones() {
         for (size_t r = 0; r < rows; ++r) round_like_ggml(type, rounded.data() + r * depth, whole);
         packed.apply(rows, rounded.data(), depth, expected.data(), columns, Numerics::f32, scratch.data());
         stored.apply(rows, x.data(), depth, y.data(), columns, Numerics::ggml, scratch.data());
-        same_product(rows, depth, columns, rounded.data(), decoded.data(), y.data(), expected);
+        same_product(type, rows, depth, columns, rounded.data(), decoded.data(), y.data(), expected);
 
         // Parts of the depth that begin and end inside a block.
         for (const size_t first : {size_t{0}, size_t{5}, size_t{256}, size_t{260}}) {
