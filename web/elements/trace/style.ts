@@ -2,13 +2,18 @@
 export const STYLE = `
 .scroll {
   overflow-x: auto;
-  padding: 3px;
-  margin: -3px;
+  padding-block: 3px;
+  margin-block: -3px;
 }
 .scroll:focus-visible,
 button:focus-visible {
   outline: 2px solid var(--_on);
   outline-offset: 1px;
+}
+/* What scrolls inside itself cuts off what stands out of it. */
+.scroll:focus-visible,
+.scroll button:focus-visible {
+  outline-offset: -2px;
 }
 ol {
   display: grid;
@@ -198,6 +203,15 @@ tbody th {
   .close {
     width: 40px;
     height: 40px;
+  }
+}
+@media print {
+  .scroll {
+    overflow: visible;
+  }
+  .line ol {
+    display: grid;
+    grid-template-columns: repeat(auto-fill, minmax(132px, 1fr));
   }
 }
 `;

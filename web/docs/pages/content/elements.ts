@@ -208,6 +208,15 @@ const lines: ElementPage = {
     property("controls", "boolean", "false", ["what the reader may filter by", "显示筛选控件"], ""),
   ],
   events: [...spotEvents, { name: "filter", what: ["the choices of the controls", "控件中的选择"] }, ...loadEvents],
+  keys: [
+    {
+      name: "↑ ↓, Page Up, Page Down, Home, End",
+      what: ["along a side; ← → where sides are above and below", "沿一侧移动；上下排列时用 ← →"],
+    },
+    { name: "← →", what: ["across to the other side", "到另一侧"] },
+    { name: "Enter, Esc", what: ["pin, let go", "固定，取消"] },
+    { name: "[ ]", what: ["the head before, the next, where one is shown", "只显示一个头时，上一个、下一个头"] },
+  ],
   parts: [
     ...commonParts,
     { name: "heads, controls", what: ["which head has which colour; the filters", "各头的颜色；筛选控件"] },
@@ -289,6 +298,12 @@ const compare: ElementPage = {
     { name: "heads", what: ["`{ left, right }`: the reader has chosen others", "`{ left, right }`：读者选了别的头"] },
     ...loadEvents,
   ],
+  keys: [
+    { name: "← → ↑ ↓, Page Up, Page Down, Home, End", what: ["move in each of the maps", "在任一图中移动"] },
+    { name: "Enter, Esc", what: ["pin, let go", "固定，取消"] },
+    { name: "[ ]", what: ["another head on this side", "此侧换一个头"] },
+    { name: "+ − 0", what: ["zoom all maps, the whole", "缩放所有图，全图"] },
+  ],
   parts: [
     ...commonParts,
     { name: "maps", what: ["the three matrices", "三个矩阵"] },
@@ -336,6 +351,10 @@ const trace: ElementPage = {
     property("table", "boolean", "false", ["a table of every step below", "下方列出每一步"], ""),
   ],
   events: [{ name: "open", what: ["`{ stage }`: a step is opened, or null", "`{ stage }`：打开了一步，或 null"] }],
+  keys: [
+    { name: "Tab, Enter", what: ["walk through the steps, open one", "逐步移动，打开一步"] },
+    { name: "Esc", what: ["close it", "关闭"] },
+  ],
   parts: [...commonParts, { name: "steps, step, details", what: ["all; one; what is open", "全部；一步；打开的内容"] }],
   custom: [colours],
 };
