@@ -45,10 +45,11 @@ export class Library {
     ready: Promise<WorkerHeadscope>,
     onProgress: (state: FetchState) => void,
   ): Promise<HeadSource> {
-    const [file, { openTiny }, core] = await Promise.all([
+    // Not before the core is there: on a slow line the file would take its share from what the first numbers need.
+    const core = await ready;
+    const [file, { openTiny }] = await Promise.all([
       download(TINY_ADDRESS, onProgress),
       import("./sources/tiny-gpt.js"),
-      ready,
     ]);
     const source = await openTiny(core, file);
     this.sources.set(source.id, source);

@@ -260,6 +260,7 @@ export class Playground implements Shell {
       this.fetching = state;
       this.schedule(true);
     };
+    this.engine.expectModel();
     this.library.fetchTiny(this.engine.ready(), progress).then(
       () => {
         this.recompute = true;
