@@ -173,3 +173,29 @@ test("after one visit of the playground every page of the documentation opens wi
   assert.equal(await page.locator("h1").textContent(), "API");
   await context.close();
 });
+
+test("cells of a table say what they are on a phone, and paper has all of the code", async () => {
+  const { page, complaints } = await open("head-lines", { viewport: { width: 360, height: 740 } });
+  const row = page.locator("#properties + .table tr", { hasText: "direction" }).first();
+  assert.match(
+    (await row.allInnerTexts()).join(),
+    /^direction\s+type\s*"vertical"[\s\S]+attribute\s*direction[\s\S]+default\s*"vertical"/,
+  );
+  await page.setViewportSize({ width: 1280, height: 900 });
+  assert.doesNotMatch((await row.allInnerTexts()).join(), /\bdefault\b/);
+  await page.evaluate(() => {
+    matchMedia("print").addEventListener("change", ({ matches }) => {
+      const blocks = [...document.querySelectorAll("figure.code pre")];
+      const cut = blocks.filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth);
+      if (matches) Object.assign(window, { printed: { blocks: blocks.length, cut: cut.length } });
+    });
+  });
+  await page.pdf({ format: "A4" });
+  const printed = await page.evaluate(
+    () => (window as unknown as { printed: { blocks: number; cut: number } }).printed,
+  );
+  assert.ok(printed.blocks > 3);
+  assert.equal(printed.cut, 0);
+  assert.deepEqual(complaints, []);
+  await page.close();
+});

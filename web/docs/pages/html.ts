@@ -34,7 +34,7 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   const names = head.map((cell) => `<th scope="col">${cell}</th>`).join("");
   const cellOf = (cell: string, column: number, { length }: readonly string[]) => {
     const isBetween = column > 0 && column < length - 1 && cell !== "";
-    return `<td>${isBetween ? `<span class="heading">${head[column]}</span>` : ""}${cell}</td>`;
+    return `<td>${isBetween ? `<span class="heading">${head[column]}</span> ` : ""}${cell}</td>`;
   };
   const body = rows.map((row) => `<tr>${row.map(cellOf).join("")}</tr>`).join("");
   return `<div class="table"><table><thead><tr>${names}</tr></thead><tbody>${body}</tbody></table></div>`;
