@@ -75,7 +75,7 @@ visit(
     assert.match(
       await words(page, ".heads"),
       new RegExp(
-        `^To measure it the whole model has to run ${numHeads + 1} times, about \\d+ s\\. The first run downloads what is missing of the file, up to 65\\.\\d MiB, on top of that\\.$`,
+        `^Measuring this takes ${numHeads + 1} runs of the whole model, about \\d+ s\\. The first run downloads what is missing of the file, up to 65\\.\\d MiB, on top of that\\.$`,
       ),
     );
     assert.deepEqual(await cards(), byNumber);
@@ -114,7 +114,7 @@ visit(
     // Another layer is another question; back again the answer is there.
     await page.locator('fieldset#layers input[value="1"]').check();
     await settled(page);
-    assert.match(await words(page, ".heads"), new RegExp(`run ${numHeads} times`), "the run with all heads is known");
+    assert.match(await words(page, ".heads"), new RegExp(`takes ${numHeads} runs`), "the run with all heads is known");
     await page.locator('fieldset#layers input[value="0"]').check();
     await settled(page);
     await page.locator("#heads .card input").first().uncheck();
@@ -139,7 +139,7 @@ visit("a newer text does not wait for a measurement of the older", OPTIONS, asyn
   await typeText(page, "How are you");
   await page.locator("#tokens .chip").nth(5).waitFor();
   await pictured(page, await page.locator("#tokens .chip").count());
-  await says(page, ".heads", "To measure it");
+  await says(page, ".heads", "Measuring this");
   complaints.splice(0);
 });
 
@@ -150,7 +150,7 @@ visit("the prune curve of a large model: the shown layer's heads, or all, when a
   await openAddress(page, server.url);
   await page.locator("#labs").scrollIntoViewIfNeeded();
   await page.locator("#lab-prune > summary").click();
-  await says(page, "#lab-prune", "To measure it the whole model has to run");
+  await says(page, "#lab-prune", "Measuring this takes");
   assert.equal(await page.locator("#lab-prune input[value=layer]").isChecked(), true);
   const heads = await page.locator("#heads .card").count();
   await button(page, "#lab-prune", "Measure").click();
@@ -158,7 +158,7 @@ visit("the prune curve of a large model: the shown layer's heads, or all, when a
   assert.equal(await page.locator("#lab-prune circle.live").count(), heads + 1);
   assert.match(await text(page, "#lab-prune svg"), new RegExp(`heads of layer 0 taken out, of ${heads}`));
   await page.locator("#lab-prune input[value=model]").check();
-  await says(page, "#lab-prune", "To measure it the whole model has to run");
+  await says(page, "#lab-prune", "Measuring this takes");
   assert.equal(await page.locator("#lab-prune path.live").count(), 0, "the layer's curve is not the model's");
   await button(page, "#lab-prune", "Measure").click();
   await page.locator("#lab-prune path.live").waitFor();

@@ -125,7 +125,9 @@ function wordsOf({ now, measurement }: Measuring<unknown>): string {
   if (now.is === "running") {
     const { done, total, left } = now.progress ?? { done: 0, total: measurement.estimate().passes, left: null };
     const counted = { done: formatInteger(done), total: formatInteger(total) };
-    return left === null ? say("measure.running", counted) : say("measure.left", { ...counted, time: timeOf(left) });
+    return left === null || left === 0
+      ? say("measure.running", counted)
+      : say("measure.left", { ...counted, time: timeOf(left) });
   }
   const estimate = measurement.estimate();
   const words = [now.is === "offered" && now.stopped ? say("measure.stopped") : "", offerOf(estimate)];
