@@ -306,8 +306,14 @@ visit(
 visit(
   "without scripts there is a picture and a sentence",
   { fragment: "", bare: true, javaScriptEnabled: false },
-  async ({ page }) => {
+  async ({ page, complaints }) => {
     assert.equal(await page.locator(".first:visible svg").count(), 1);
     assert.match(await page.content(), /needs JavaScript/);
+    // The markup names the modules of its entry, and a browser that runs none lets go of them.
+    const modules = /^failed request: .*\/assets\/[\w-]+\.js$/;
+    assert.deepEqual(
+      complaints.splice(0).filter((complaint) => !modules.test(complaint)),
+      [],
+    );
   },
 );
