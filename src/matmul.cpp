@@ -194,9 +194,12 @@ void row_by_panel(const Product& p, size_t first, const float* a, float* c) {
   if (width < kPanel) copy_rows(1, width, edge, 0, c, 0);
 }
 
-// Four rows of A where they lie, by panel after panel.
-void four_rows_in_place(const Product& p, const float* a, size_t a_stride, float* c) {
+// Up to four rows of A where they lie, by panel after panel. In the place of missing rows the last one is computed again
+// and stored again.
+void four_rows_in_place(const Product& p, size_t rows, const float* a, size_t a_stride, float* c) {
   constexpr size_t kRows = 4;
+  size_t row[kRows];
+  for (size_t r = 0; r < kRows; ++r) row[r] = std::min(r, rows - 1);
   constexpr float kZeros[kPanel] = {};
   const float* b = p.panels;
   for (size_t n = 0; n < p.columns; n += kPanel, b += p.panel_stride) {
@@ -215,7 +218,7 @@ void four_rows_in_place(const Product& p, const float* a, size_t a_stride, float
       const Vec b_left = load(b_k);
       const Vec b_right = load(b_k + kLanes);
       for (size_t r = 0; r < kRows; ++r) {
-        const Vec a_rk = splat(a_k[r * a_stride]);
+        const Vec a_rk = splat(a_k[row[r] * a_stride]);
         left[r] = madd(a_rk, b_left, left[r]);
         right[r] = madd(a_rk, b_right, right[r]);
       }
@@ -225,11 +228,11 @@ void four_rows_in_place(const Product& p, const float* a, size_t a_stride, float
     const bool whole = width % kLanes == 0;
     float* to = whole ? c + n : edge;
     const size_t stride = whole ? p.c_stride : kPanel;
-    for (size_t r = 0; r < kRows; ++r) store(to + r * stride, left[r]);
+    for (size_t r = 0; r < kRows; ++r) store(to + row[r] * stride, left[r]);
     if (width != kLanes) {
-      for (size_t r = 0; r < kRows; ++r) store(to + r * stride + kLanes, right[r]);
+      for (size_t r = 0; r < kRows; ++r) store(to + row[r] * stride + kLanes, right[r]);
     }
-    if (!whole) copy_rows(kRows, width, edge, kPanel, c + n, p.c_stride);
+    if (!whole) copy_rows(rows, width, edge, kPanel, c + n, p.c_stride);
   }
 }
 
@@ -353,10 +356,14 @@ void multiply_row(const Product& p, const float* a, float* c) {
 }
 
 void multiply_in_place(const Product& product, size_t rows, const float* a, size_t a_stride, float* c) {
-  for (; rows >= 4; rows -= 4, a += 4 * a_stride, c += 4 * product.c_stride) {
-    four_rows_in_place(product, a, a_stride, c);
+  while (rows > 1) {
+    const size_t count = std::min<size_t>(rows, 4);
+    four_rows_in_place(product, count, a, a_stride, c);
+    rows -= count;
+    a += count * a_stride;
+    c += count * product.c_stride;
   }
-  for (; rows > 0; --rows, a += a_stride, c += product.c_stride) multiply_row(product, a, c);
+  if (rows == 1) multiply_row(product, a, c);
 }
 
 uint64_t multiply_scratch(uint64_t rows, uint64_t depth) {

@@ -26,12 +26,4 @@ void scale_row(float* x, size_t n, float factor) {
   if (j < n) store_partial(x + j, load_partial(x + j, n - j) * f, n - j);
 }
 
-void copy_scaled_row(const float* from, size_t n, float factor, float gate, float* to) {
-  const Vec f = splat(factor);
-  const Vec g = splat(gate);
-  size_t j = 0;
-  for (; j + kLanes <= n; j += kLanes) store(to + j, load(from + j) * f * g);
-  if (j < n) store_partial(to + j, load_partial(from + j, n - j) * f * g, n - j);
-}
-
 }  // namespace headscope

@@ -4,6 +4,8 @@
 
 #include <cstddef>
 
+#include "simd.h"
+
 namespace headscope {
 
 /// to[j] = from[j], j < n.
@@ -16,6 +18,13 @@ void fill_row(float* to, size_t n, float value);
 void scale_row(float* x, size_t n, float factor);
 
 /// to[j] = (from[j] * factor) * gate, j < n.
-void copy_scaled_row(const float* from, size_t n, float factor, float gate, float* to);
+inline void copy_scaled_row(const float* from, size_t n, float factor, float gate, float* to) {
+  using namespace simd;
+  const Vec f = splat(factor);
+  const Vec g = splat(gate);
+  size_t j = 0;
+  for (; j + kLanes <= n; j += kLanes) store(to + j, load(from + j) * f * g);
+  if (j < n) store_partial(to + j, load_partial(from + j, n - j) * f * g, n - j);
+}
 
 }  // namespace headscope
