@@ -22,15 +22,17 @@ const partsOf = (name: string): Parts => ({
   ...(name.includes("-") ? { figure: ".figure", element: `.figure ${name}` } : { section: "main h2" }),
 });
 
-/** Figures are drawn by scripts that come later than the words. */
+/** Figures are drawn by scripts that come later than the words, and the elements of one figure one after the other. */
 async function ready(page: Page, name: string): Promise<void> {
   await page.locator("h1").waitFor();
   if (name.includes("-")) {
-    await until(
-      page,
-      (tag: string) => (document.querySelector(tag)?.shadowRoot?.querySelector(".hs")?.clientHeight ?? 0) > 20,
-      name,
-    );
+    await until(page, () => {
+      const inside = [...(document.querySelector(".figure")?.querySelectorAll("*") ?? [])];
+      const elements = inside.filter(({ localName }) => localName.includes("-"));
+      return (
+        elements.length > 0 && elements.every((each) => (each.shadowRoot?.querySelector(".hs")?.clientHeight ?? 0) > 20)
+      );
+    });
   }
   await settled(page);
 }

@@ -111,7 +111,8 @@ function mean(picture: Picture, left: number, top: number, right: number, bottom
 /** Blocks along each side of a part. */
 const BLOCKS = 12;
 
-function blocks({ picture }: Look, box: Box): [number, number, number][] {
+/** Null where a block is not wholly in the picture: what stands above a part may push it over the edge. */
+function blocks({ picture }: Look, box: Box): ([number, number, number] | null)[] {
   const [x, y, w, h] = [box.x, box.y, box.width / BLOCKS, box.height / BLOCKS].map((each) => each / SHRINK) as [
     number,
     number,
@@ -120,7 +121,8 @@ function blocks({ picture }: Look, box: Box): [number, number, number][] {
   ];
   return Array.from({ length: BLOCKS * BLOCKS }, (_, i) => {
     const [left, top] = [x + (i % BLOCKS) * w, y + Math.floor(i / BLOCKS) * h];
-    return mean(picture, left, top, left + w, top + h);
+    const inside = left > -1 && top > -1 && left + w < picture.width + 1 && top + h < picture.height + 1;
+    return inside ? mean(picture, left, top, left + w, top + h) : null;
   });
 }
 
@@ -139,10 +141,11 @@ export function differences(reference: Look, now: Look): string[] {
     });
     if (far.length > 0) found.push(`${name} has moved: ${JSON.stringify(is)}, not ${JSON.stringify(was)}`);
     const before = blocks(reference, was);
-    const distances = blocks(now, is).map((color, i) =>
-      Math.max(...color.map((channel, c) => Math.abs(channel - ((before[i] as number[])[c] as number)))),
-    );
-    const average = distances.reduce((sum, each) => sum + each, 0) / distances.length;
+    const distances = blocks(now, is).flatMap((color, i) => {
+      const old = before[i];
+      return color && old ? [Math.max(...color.map((channel, c) => Math.abs(channel - (old[c] as number))))] : [];
+    });
+    const average = distances.reduce((sum, each) => sum + each, 0) / Math.max(1, distances.length);
     const limit = isCanvas(name) ? 6 : 10;
     if (average > limit) found.push(`${name} has other colours: ${average.toFixed(1)} levels off, at most ${limit}`);
   }
