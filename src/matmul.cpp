@@ -194,8 +194,8 @@ void row_by_panel(const Product& p, size_t first, const float* a, float* c) {
   if (width < kPanel) copy_rows(1, width, edge, 0, c, 0);
 }
 
-// Up to four rows of A where they lie, by panel after panel. In the place of missing rows the last one is computed again
-// and stored again.
+// Up to four rows of A where they lie, by panel after panel. In the place of missing rows the last one is computed
+// again and stored again.
 void four_rows_in_place(const Product& p, size_t rows, const float* a, size_t a_stride, float* c) {
   constexpr size_t kRows = 4;
   size_t row[kRows];
