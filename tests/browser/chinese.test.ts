@@ -6,7 +6,7 @@ import type { Locator, Page } from "playwright-core";
 import { chineseFont } from "../../tools/lib/fonts.js";
 import { type Picture, readPng } from "../support/png.ts";
 import { ggufFile } from "./model-files.js";
-import { settled, tokens, typeText, useBrowser, visit } from "./page.js";
+import { chooseFiles, settled, tokens, typeText, useBrowser, visit } from "./page.js";
 
 useBrowser();
 
@@ -104,8 +104,7 @@ visit(
   "byte pieces of a Chinese text: the character with its bytes, whole, in the strip and on the axes",
   { skip, fragment: `t=${SENTENCE}&s=built&l=zh`, locale: "zh-CN" },
   async ({ page }) => {
-    await page.locator("#open-button").click();
-    await page.setInputFiles("#open-files", [ggufFile("bytes.gguf", "gpt2")]);
+    await chooseFiles(page, [ggufFile("bytes.gguf", "gpt2")]);
     await page.locator("#about", { hasText: "bytes.gguf" }).waitFor();
     await settled(page);
     const labels = await tokens(page);

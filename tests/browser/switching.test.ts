@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { load } from "headscope";
 import { openModel } from "headscope/models";
 import { type Chosen, ggufFile } from "./model-files.js";
-import { pictured, settled, text, typeText, useBrowser, visit } from "./page.js";
+import { chooseFiles, pictured, settled, text, typeText, useBrowser, visit } from "./page.js";
 import { until } from "./until.js";
 
 useBrowser();
@@ -52,9 +52,7 @@ visit(
       return assert.fail();
     };
     for (const file of [FILE, OTHER]) {
-      if (await page.locator("#open").isHidden()) await page.locator("#open-button").click();
-      await page.locator("#open").waitFor();
-      await page.setInputFiles("#open-files", [file]);
+      await chooseFiles(page, [file]);
       await page.locator("#about", { hasText: file.name }).waitFor();
       await settled(page);
       await page.locator('fieldset#layers input[value="0"]').check();

@@ -42,8 +42,10 @@ for (const [theme, language] of [
     await settled(page);
     await until(page, () => document.querySelector<HTMLElement>("#change")?.hidden === false);
     await click(page, "#open-button");
+    await settled(page);
     assert.deepEqual(await violations(page), [], "a head off, and the panel for a model");
     await click(page, "#export");
+    await settled(page);
     assert.deepEqual(await violations(page), [], "the menu");
     await page.keyboard.press("Escape");
     await page.keyboard.press("?");

@@ -32,6 +32,8 @@ const opened = (page: Page, name: string) =>
 
 async function ask(page: Page, address: string): Promise<void> {
   await click(page, "#open-button");
+  // The panel is fetched with the first click.
+  await settled(page);
   await (await one(page, "#open-address")).type(address);
   await page.keyboard.press("Enter");
 }
@@ -68,6 +70,8 @@ visit("Firefox: a GGUF by the picker, with Model.run's values", FRAGMENT, async 
   writeFileSync(join(folder, chosen.name), chosen.buffer);
   await settled(page);
   await click(page, "#open-button");
+  // What takes files is fetched with the first click, and hears of none before.
+  await settled(page);
   const input = (await one(page, "#open-files")) as unknown as ElementHandle<HTMLInputElement>;
   await input.uploadFile(join(folder, chosen.name));
   await opened(page, "picked.gguf: gpt2, 3 layers");

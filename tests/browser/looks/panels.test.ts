@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { ggufFile } from "../model-files.js";
-import { settled, useBrowser, visit } from "../page.js";
+import { chooseFiles, settled, useBrowser, visit } from "../page.js";
 import { until } from "../until.js";
 import { differences, lookOf, type Parts } from "./look.js";
 import { needsChinese, reference, unlike } from "./references.js";
@@ -115,8 +115,7 @@ async function openPruning(page: Page): Promise<void> {
 }
 
 async function openInspector(page: Page): Promise<void> {
-  await page.locator("#open-button").click();
-  await page.setInputFiles("#open-files", [ggufFile("model.gguf", "gpt2")]);
+  await chooseFiles(page, [ggufFile("model.gguf", "gpt2")]);
   await page.locator("#about", { hasText: "model.gguf" }).waitFor();
   await settled(page);
   await page.locator("#inspector > summary").click();
