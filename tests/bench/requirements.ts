@@ -186,11 +186,8 @@ export function verdictTable(verdicts: readonly Verdict[]): string {
     if (!one) return "";
     if (one.value === undefined) return "not measured";
     if (passes(one)) return short(one.value);
-    const above =
-      one.ceiling !== undefined && one.bound !== undefined && one.ceiling < one.bound
-        ? ` of ${short(one.ceiling)}`
-        : "";
-    return `**${short(one.value)}**${above}`;
+    const possible = one.ceiling === undefined ? "" : ` of ${short(one.ceiling)}`;
+    return `**${short(one.value)}**${possible}`;
   };
   return [
     `| | asked for | ${engines.join(" | ")} |`,
