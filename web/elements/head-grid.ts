@@ -57,8 +57,8 @@ const PAINT_MS = 24;
  * A click or Enter looks at a head; with Ctrl, Cmd or Shift it is added to the heads looked at, or taken away. Space, or
  * the box, switches a head off and on. Arrows, Home and End move, `[` and `]` go to the head before and after.
  *
- * Speed in Chromium 156 without a GPU: the page's main thread works 23 ms for the first paint of 12 heads of 512 × 512 after
- * the data and 1.2 ms for a frame while the pointer moves elsewhere; of 144 heads of 128 × 128 tokens 55 and 2.6. Medians of
+ * Speed in Chromium 156 without a GPU: 36 ms from the data to the first paint of 12 heads of 512 × 512 and 0.8 ms for a frame
+ * while the pointer moves elsewhere; of 144 heads of 128 × 128 tokens 81 and 1.9. Medians by the clock of
  * `tests/bench/elements.ts`.
  *
  * Parts: `base`, `problem`, `grid`, `card`, `picture`, `name`, `box`, `caption`. Custom properties: those of `sheet.ts`.

@@ -63,9 +63,9 @@ interface Encoding {
  * Parts: `base`, `problem`, `frame`, `corner`, `labels` (`rows`, `columns`), `box`, `tools`, `map`, `legend`, `scale`,
  * `sentence`. Custom properties: the colours and fonts of `sheet.ts`, and `--hs-max-plot` (longest side of the box, 720px).
  *
- * Speed, one of 12 heads of 512 × 512 in Chromium 156 without a GPU: the page's main thread works 20 ms for the first paint
- * after the data and 3.4 ms for a frame while the pointer moves; with `<head-grid>` linked to it 40 and 3.6, of 12 × 1,024
- * tokens 53 and 3.6, of 144 heads × 128 tokens 67 and 6.2. Medians of `tests/bench/elements.ts`, which has the clock too.
+ * Speed, one of 12 heads of 512 × 512 in Chromium 156 without a GPU: 34 ms from the data to the first paint and 2.6 ms for a
+ * frame while the pointer moves; with `<head-grid>` linked to it 49 and 2.6, of 12 × 1,024 tokens 65 and 3.2, of 144 heads ×
+ * 128 tokens 94 and 5.1. Medians by the clock of `tests/bench/elements.ts`, which has the main thread's work too.
  * Cells are encoded once for each data, head and scale; hovering repaints none of them.
  */
 export class HeadHeatmap extends HeadElement {

@@ -68,8 +68,8 @@ const heatmap: ElementPage = {
       "画布在任何屏幕上都清晰，支持 1 到 1,024 个以上的 token；超过 64 个时有小地图。被遮蔽的格子画斜线并读作“—”，绝不写成 0。",
     ],
     [
-      "Speed in Chromium 156 without a GPU, as work of the page's main thread: with 12 heads of 512 tokens 20 ms for the first paint and 3.4 ms for a frame while the pointer moves; with `<head-grid>` linked 40 and 3.6 ms, for 1,024 tokens 53 and 3.6 ms, for 144 heads of 128 tokens 67 and 6.2 ms.",
-      "速度（Chromium 156，无 GPU，主线程耗时）：12 个头、512 个 token，得到数据后首次绘制 20 毫秒，指针移动时每帧 3.4 毫秒；与 `<head-grid>` 联动时为 40 和 3.6 毫秒，1,024 个 token 时为 53 和 3.6 毫秒，144 个头、128 个 token 时为 67 和 6.2 毫秒。",
+      "Speed in Chromium 156 without a GPU, by the clock: with 12 heads of 512 tokens 34 ms from the data to the first paint and 2.6 ms for a frame while the pointer moves; with `<head-grid>` linked 49 and 2.6 ms, for 1,024 tokens 65 and 3.2 ms, for 144 heads of 128 tokens 94 and 5.1 ms.",
+      "速度（Chromium 156，无 GPU，按时钟）：12 个头、512 个 token，得到数据后首次绘制 34 毫秒，指针移动时每帧 2.6 毫秒；与 `<head-grid>` 联动时为 49 和 2.6 毫秒，1,024 个 token 时为 65 和 3.2 毫秒，144 个头、128 个 token 时为 94 和 5.1 毫秒。",
     ],
   ],
 };
@@ -140,8 +140,8 @@ const grid: ElementPage = {
       "支持 1 到 144 个头。token 多于像素时，一个像素显示其中最强的格子。",
     ],
     [
-      "Speed in Chromium 156 without a GPU, as work of the page's main thread: with 12 heads of 512 tokens 23 ms for the first paint and 1.2 ms for a frame while the pointer moves over a linked element; with 144 heads of 128 tokens 55 and 2.6 ms.",
-      "速度（Chromium 156，无 GPU，主线程耗时）：12 个头、512 个 token，得到数据后首次绘制 23 毫秒，跟随联动指针每帧 1.2 毫秒；144 个头、128 个 token 为 55 和 2.6 毫秒。",
+      "Speed in Chromium 156 without a GPU, by the clock: with 12 heads of 512 tokens 36 ms from the data to the first paint and 0.8 ms for a frame while the pointer moves over a linked element; with 144 heads of 128 tokens 81 and 1.9 ms.",
+      "速度（Chromium 156，无 GPU，按时钟）：12 个头、512 个 token，得到数据后首次绘制 36 毫秒，跟随联动指针每帧 0.8 毫秒；144 个头、128 个 token 为 81 和 1.9 毫秒。",
     ],
   ],
 };
@@ -239,8 +239,8 @@ const lines: ElementPage = {
       "支持 1 到 1,024 个以上的 token：长文本在图内滚动。可见部分最多画最强的 2,000 条线，若有更多，图例会说明；打印时图与 token 等长。",
     ],
     [
-      "Speed in Chromium 156 without a GPU, as work of the page's main thread: with one of 12 heads of 1,024 tokens 19 ms for the first paint and 2.5 ms for a frame while the pointer moves.",
-      "速度（Chromium 156，无 GPU，主线程耗时）：12 个头、1,024 个 token 中的一个头，得到数据后首次绘制 19 毫秒，指针移动时每帧 2.5 毫秒。",
+      "Speed in Chromium 156 without a GPU, by the clock: with one of 12 heads of 1,024 tokens 35 ms from the data to the first paint and 1.8 ms for a frame while the pointer moves.",
+      "速度（Chromium 156，无 GPU，按时钟）：12 个头、1,024 个 token 中的一个头，得到数据后首次绘制 35 毫秒，指针移动时每帧 1.8 毫秒。",
     ],
   ],
 };
