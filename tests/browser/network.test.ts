@@ -1,7 +1,8 @@
 // Models from a server that is slow, breaks off or fails, and a long text without any network.
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
-import { answer, type Behaviour, serve } from "../models/range-server.ts";
+import { serve } from "../models/range-server.ts";
+import { FAILURES, SHARED, slow } from "./bad-servers.js";
 import { CSP } from "./launch.js";
 import { ggufFile } from "./model-files.js";
 import { settled, text, tokens, useBrowser, visit } from "./page.js";
@@ -13,12 +14,6 @@ const FRAGMENT = "t=How+are&s=built&h=0&l=en";
 /** Strict, but other servers may be asked. */
 const OPEN = `${CSP}; connect-src *`;
 const MODEL = ggufFile("remote.gguf", "gpt2");
-/** As a server must answer for pages of others. */
-const SHARED = {
-  "Access-Control-Allow-Origin": "*",
-  "Access-Control-Allow-Headers": "Range, If-Range",
-  "Access-Control-Expose-Headers": "Content-Range, Content-Length, ETag, Accept-Ranges",
-};
 
 async function ask(page: Page, address: string): Promise<void> {
   if (await page.locator("#open").isHidden()) await page.locator("#open-button").click();
@@ -34,22 +29,10 @@ function onlyOthers(complaints: string[]): string[] {
   return complaints.splice(0).filter((complaint) => !/127\.0\.0\.1|ERR_|status of 5|CORS/.test(complaint));
 }
 
-const polite =
-  (then: Behaviour): Behaviour =>
-  (request, response, server) => {
-    if (request.method !== "OPTIONS") return then(request, response, server);
-    response.writeHead(204, SHARED).end();
-    return true;
-  };
-
 visit(
   "a slow server: the page says how much has come, goes on answering, and shows the model in the end",
   { fragment: FRAGMENT, csp: OPEN },
   async ({ page, complaints }, t) => {
-    const slow = polite((request, response, server) => {
-      setTimeout(() => answer(request, response, server), 400);
-      return true;
-    });
     const server = await serve(t, new Uint8Array(MODEL.buffer), slow);
     server.headers = SHARED;
     await ask(page, server.url);
@@ -68,40 +51,7 @@ visit(
   },
 );
 
-for (const { name, behaviour, says } of [
-  {
-    name: "answers 500",
-    behaviour: polite((_, response) => {
-      response.writeHead(500, SHARED).end("no");
-      return true;
-    }),
-    says: /HTTP 500/,
-  },
-  {
-    name: "breaks off",
-    behaviour: polite((_, response) => {
-      response.destroy();
-      return true;
-    }),
-    says: /model\.gguf/,
-  },
-  {
-    name: "does not let pages of others read",
-    behaviour: ((_, response) => {
-      response.writeHead(200, { "Content-Length": 4 }).end("GGUF");
-      return true;
-    }) satisfies Behaviour,
-    says: /model\.gguf/,
-  },
-  {
-    name: "sends a web page",
-    behaviour: polite((_, response) => {
-      response.writeHead(200, { ...SHARED, "Content-Type": "text/html" }).end("<!doctype html><title>Sign in</title>");
-      return true;
-    }),
-    says: /HTML/,
-  },
-] as const) {
+for (const { name, behaviour, says } of FAILURES) {
   visit(
     `a server that ${name}: a sentence with the address beside the field, and the last picture stays`,
     { fragment: FRAGMENT, csp: OPEN },

@@ -7,7 +7,8 @@ import { load } from "headscope";
 import { openModel } from "headscope/models";
 import type { ElementHandle, Page } from "puppeteer-core";
 import { formatWeight } from "../../../web/elements/format.js";
-import { answer, type Behaviour, serve } from "../../models/range-server.ts";
+import { serve } from "../../models/range-server.ts";
+import { FAILURES, SHARED, slow } from "../bad-servers.js";
 import { expected } from "../heads.js";
 import { CSP } from "../launch.js";
 import { bertFiles, type Chosen, ggufFile } from "../model-files.js";
@@ -20,12 +21,6 @@ const FRAGMENT = "#t=How+are&s=built&h=0&l=en";
 /** Strict, but other servers may be asked. */
 const OPEN = `${CSP}; connect-src *`;
 const MODEL = ggufFile("remote.gguf", "gpt2");
-/** As a server must answer for pages of others. */
-const SHARED = {
-  "Access-Control-Allow-Origin": "*",
-  "Access-Control-Allow-Headers": "Range, If-Range",
-  "Access-Control-Expose-Headers": "Content-Range, Content-Length, ETag, Accept-Ranges",
-};
 
 const opened = (page: Page, name: string) =>
   until(page, (wanted: string) => document.querySelector("#about")?.textContent?.includes(wanted), name);
@@ -37,14 +32,6 @@ async function ask(page: Page, address: string): Promise<void> {
   await (await one(page, "#open-address")).type(address);
   await page.keyboard.press("Enter");
 }
-
-const polite =
-  (then: Behaviour): Behaviour =>
-  (request, response, server) => {
-    if (request.method !== "OPTIONS") return then(request, response, server);
-    response.writeHead(204, SHARED).end();
-    return true;
-  };
 
 async function numbersAre(page: Page, { buffer }: Chosen, options: object, typed: string): Promise<void> {
   const model = await openModel(await load({ variant: "simd" }), new Uint8Array(buffer), options);
@@ -107,10 +94,6 @@ visit(
   FRAGMENT,
   async ({ page, complaints }, t) => {
     await settled(page);
-    const slow = polite((request, response, server) => {
-      setTimeout(() => answer(request, response, server), 400);
-      return true;
-    });
     const server = await serve(t, new Uint8Array(MODEL.buffer), slow);
     server.headers = SHARED;
     await ask(page, server.url);
@@ -125,24 +108,7 @@ visit(
   { csp: OPEN },
 );
 
-for (const { name, behaviour, says } of [
-  {
-    name: "answers 500",
-    behaviour: polite((_, response) => {
-      response.writeHead(500, SHARED).end("no");
-      return true;
-    }),
-    says: /HTTP 500/,
-  },
-  {
-    name: "breaks off",
-    behaviour: polite((_, response) => {
-      response.destroy();
-      return true;
-    }),
-    says: /model\.gguf/,
-  },
-] as const) {
+for (const { name, behaviour, says } of FAILURES) {
   visit(
     `Firefox: a server that ${name}: a sentence with the address, and the last picture stays`,
     FRAGMENT,
