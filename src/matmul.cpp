@@ -339,7 +339,7 @@ void multiply_tiles(const Product& product, size_t rows, const float* a, float* 
   if (rows == 0) return;
   if (rows == 1) return multiply_row(product, a, c);
   // As for_each_tile deals them: all tiles of full height, then the others.
-  const size_t full = rows / kTileRows - (rows > kTileRows && rows % kTileRows == 1 ? 1 : 0);
+  const size_t full = full_tiles(rows);
   if (full > 0) kTiles[kTileRows - 2](product, full, a, c);
   for (size_t first = full * kTileRows; first < rows;) {
     const size_t count = next_tile(rows - first);

@@ -100,6 +100,12 @@ constexpr size_t next_tile(size_t rows) {
   return rows < kTileRows ? rows : kTileRows;
 }
 
+/// How many tiles of full height next_tile deals before the others.
+constexpr size_t full_tiles(size_t rows) {
+  const bool one_more = rows > kTileRows && rows % kTileRows == 1;
+  return rows / kTileRows - (one_more ? 1 : 0);
+}
+
 /// Calls visit(first, count) for each tile. Tiles in a row, taken alone, are dealt in the same way.
 template <class Visit>
 void for_each_tile(size_t rows, const Visit& visit) {

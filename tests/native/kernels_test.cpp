@@ -234,6 +234,7 @@ void tiles_in_a_row_are_dealt_as_they_are_among_others() {
       tiles.push_back(count);
     });
     CHECK(next == rows && tiles.size() == (rows + kTileRows - 1) / kTileRows);
+    CHECK(full_tiles(rows) == static_cast<size_t>(std::count(tiles.begin(), tiles.end(), kTileRows)));
     for (size_t begin = 0; begin < tiles.size(); ++begin) {
       size_t run = 0;
       for (size_t end = begin; end < tiles.size(); ++end) {
