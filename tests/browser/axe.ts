@@ -8,8 +8,12 @@ interface Asked {
   evaluate(question: string | (() => unknown)): Promise<unknown>;
 }
 
-/** What axe finds in the page as it stands. */
+/** What axe finds in the page as it stands, once what moves has come to rest: half-way between two themes no contrast is anyone's. */
 export async function violations(page: Asked): Promise<string[]> {
+  await page.evaluate(async () => {
+    const ends = ({ effect }: Animation) => effect?.getComputedTiming().endTime !== Infinity;
+    await Promise.allSettled(document.getAnimations().filter(ends).map(({ finished }) => finished));
+  });
   await page.evaluate(axe);
   const found = await page.evaluate(async () => {
     const { axe } = window as unknown as {
