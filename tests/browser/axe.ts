@@ -1,20 +1,13 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { type Asked, atRest } from "./until.js";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** A page of Playwright's or of Puppeteer's. */
-interface Asked {
-  evaluate(question: string | (() => unknown)): Promise<unknown>;
-}
-
-/** What axe finds in the page as it stands, once what moves has come to rest: half-way between two themes no contrast is anyone's. */
+/** What axe finds in the page, once that has come to rest. */
 export async function violations(page: Asked): Promise<string[]> {
-  await page.evaluate(async () => {
-    const ends = ({ effect }: Animation) => effect?.getComputedTiming().endTime !== Infinity;
-    await Promise.allSettled(document.getAnimations().filter(ends).map(({ finished }) => finished));
-  });
-  await page.evaluate(axe);
+  await atRest(page);
+  await page.evaluate(axe, undefined as never);
   const found = await page.evaluate(async () => {
     const { axe } = window as unknown as {
       axe: {
@@ -23,6 +16,6 @@ export async function violations(page: Asked): Promise<string[]> {
     };
     const { violations } = await axe.run({ resultTypes: ["violations"] });
     return violations.flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.html}\n${node.failureSummary}`));
-  });
+  }, undefined as never);
   return found as string[];
 }

@@ -6,7 +6,7 @@ export const PATIENCE = 90_000;
 export const PATIENT = { timeout: 5 * PATIENCE };
 
 /** A page of Playwright's or of Puppeteer's. */
-interface Asked {
+export interface Asked {
   evaluate(question: string | ((argument: never) => unknown), argument: never): Promise<unknown>;
 }
 
@@ -34,8 +34,12 @@ export async function until<Argument>(
 // Text: Node would add helpers of its own to functions.
 const TWO_FRAMES = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))";
 const BUSY = `document.querySelector('[aria-busy="true"]') !== null`;
-/** Waits until all elements have drawn, in every shadow tree, and those that they give something to. */
-const DRAWN = `(async () => {
+/**
+ * Waits until all elements have drawn, in every shadow tree, and those that they give something to; then whether anything
+ * is under way: an answer or code, or a transition, as half-way between two themes no colour is anyone's. What never ends
+ * is not waited for, nor what Firefox never begins, as nobody sees it.
+ */
+const UNDER_WAY = `(async () => {
   const below = (root) => [...root.querySelectorAll("*")].flatMap((node) => {
     return node.shadowRoot ? [node, ...below(node.shadowRoot)] : [];
   });
@@ -43,7 +47,11 @@ const DRAWN = `(async () => {
     await ${TWO_FRAMES};
     await Promise.all(below(document).map((node) => node.updateComplete));
   }
-  return ${BUSY};
+  const roots = [document, ...below(document).map((node) => node.shadowRoot)];
+  return ${BUSY} || roots.flatMap((root) => root.getAnimations()).some(({ playState, effect }) => {
+    const ends = effect.getComputedTiming().endTime !== Infinity;
+    return playState === "running" && ends && effect.target.checkVisibility({ contentVisibilityAuto: true });
+  });
 })()`;
 
 /**
@@ -53,9 +61,12 @@ const DRAWN = `(async () => {
 export async function atRest(page: Asked): Promise<void> {
   const ask = (question: string) => page.evaluate(question, undefined as never);
   await ask(TWO_FRAMES);
+  const end = performance.now() + PATIENCE;
   // What has come may want more: a panel its element.
-  do await until(page, `!(${BUSY})`);
-  while (await ask(DRAWN));
+  do {
+    if (performance.now() > end) throw new Error(`the page is still not at rest after ${PATIENCE / 1000} s`);
+    await until(page, `!(${BUSY})`);
+  } while (await ask(UNDER_WAY));
 }
 
 /** The same for what is known here, such as what a server was asked. */
