@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "matmul.h"
 #include "rows.h"
@@ -13,10 +14,13 @@ namespace {
 
 // Queries are taken in blocks (a multiple of both tile heights), so that a panel of keys is used for many rows
 // while it is in the first-level cache; where no [T, S] result is wanted, keys come in blocks as well and
-// 48 × 256 scores stay in the second-level cache.
+// 48 × 256 scores stay in the second-level cache. There several blocks of queries take a block of keys and values in
+// turn before the next one is fetched: long inputs have more of them than the caches hold.
 constexpr size_t kQueryBlock = 48;
 static_assert(kQueryBlock % kTileRows == 0);
 constexpr size_t kKeyBlock = 256;
+static_assert(kKeyBlock % kPanel == 0);
+constexpr size_t kBlocksInTurn = 4;
 
 // Up to here the query heads of one K/V head are taken together, so that each key and value is read once for all of
 // them: decoding with grouped heads is bound by how fast these come from memory.
@@ -25,11 +29,14 @@ constexpr size_t kSharedQueries = kTileRows - 1;
 // A product over keys is cut in two only for a hole in the mask that is worth it.
 constexpr size_t kShortestHole = 4 * kPanel;
 
+/// A result has rows of all keys.
+bool has_whole_rows(const AttentionProblem& p) { return p.weights != nullptr || p.scores != nullptr; }
+
 struct Areas {
-  float* query;    // packed tiles of the block's queries, scaled
+  float* query;    // packed tiles of each block's queries, scaled
   float* scores;   // [rows, score_stride]; unused where the rows of the weights result serve
   float* packed;   // one tile of exponentials, packed
-  float* sums;     // [rows, padded dv]: Σ e^(s − m) · v so far
+  float* sums;     // of each block [rows, padded dv]: Σ e^(s − m) · v so far
   float* addends;  // [keys of a block]
 };
 
@@ -113,14 +120,14 @@ class QueryBlock {
     keys_ = p_.key_values->keys(b, kv_head_);
     values_ = p_.key_values->values(b, kv_head_);
     padded_dv_ = padded_columns(p_.value_head_dim);
-    whole_rows_ = p_.weights != nullptr || p_.scores != nullptr;
+    const bool whole_rows = has_whole_rows(p_);
     every_score_ = p_.scores != nullptr && p_.scores_stage != ScoresStage::masked;
     if (p_.weights != nullptr) {
       scores_ = p_.weights + row_index(0) * p_.keys;
       score_stride_ = p_.keys;
     } else {
       scores_ = areas.scores;
-      score_stride_ = whole_rows_ ? p_.keys : kKeyBlock;
+      score_stride_ = whole_rows ? p_.keys : kKeyBlock;
     }
     size_t head = first_head;
     size_t query = first_row;
@@ -141,17 +148,34 @@ class QueryBlock {
       seen = {std::min(seen.begin, tile.keys.begin), std::max(seen.end, tile.keys.end)};
     });
     seen_ = seen;
+    pack_queries();
   }
 
-  void run() {
-    pack_queries();
-    if (whole_rows_) {
-      take_keys(0, p_.keys);
-    } else {
-      for (size_t j = seen_.begin / kPanel * kPanel; j < seen_.end; j += kKeyBlock) {
-        take_keys(j, std::min(j + kKeyBlock, seen_.end));
+  /// Keys that any row may see.
+  [[nodiscard]] KeyRange seen() const { return seen_; }
+
+  /// Keys begin … end − 1 (begin a multiple of 8): scores, softmax so far, and their share of the sums.
+  void take_keys(size_t begin, size_t end) {
+    score_products(begin, end);
+    for (size_t t = 0; t < tile_count_; ++t) {
+      Tile& tile = tiles_[t];
+      const size_t from = std::max(tile.keys.begin / kPanel * kPanel, begin);
+      const size_t to = std::min(tile.keys.end, end);
+      for (size_t r = tile.first; r < tile.first + tile.count; ++r) {
+        score_to_exponential(r, tile.started, begin, end, from, to);
       }
+      if (from < to) add_values(tile, begin, from, to);
     }
+  }
+
+  /// The same for what any row may see of the block of keys that begins at key `first`.
+  void take_key_block(size_t first) {
+    const size_t begin = std::max(seen_.begin / kPanel * kPanel, first);
+    const size_t end = std::min(seen_.end, first + kKeyBlock);
+    if (begin < end) take_keys(begin, end);
+  }
+
+  void finish() {
     for (size_t t = 0; t < tile_count_; ++t) {
       start_sums(tiles_[t]);
       for (size_t r = tiles_[t].first; r < tiles_[t].first + tiles_[t].count; ++r) {
@@ -177,20 +201,6 @@ class QueryBlock {
         row[r] = p_.query.row(b_, head_of(tile.first + r), query_of(tile.first + r));
       }
       pack_rows(tile.count, p_.head_dim, row, p_.scale, areas_.query + tile.first * p_.head_dim);
-    }
-  }
-
-  /// Keys begin … end − 1 (begin a multiple of 8): scores, softmax so far, and their share of the sums.
-  void take_keys(size_t begin, size_t end) {
-    score_products(begin, end);
-    for (size_t t = 0; t < tile_count_; ++t) {
-      Tile& tile = tiles_[t];
-      const size_t from = std::max(tile.keys.begin / kPanel * kPanel, begin);
-      const size_t to = std::min(tile.keys.end, end);
-      for (size_t r = tile.first; r < tile.first + tile.count; ++r) {
-        score_to_exponential(r, tile.started, begin, end, from, to);
-      }
-      if (from < to) add_values(tile, begin, from, to);
     }
   }
 
@@ -334,7 +344,7 @@ class QueryBlock {
   }
 
   const AttentionProblem& p_;
-  const Areas& areas_;
+  Areas areas_;
   size_t b_;
   size_t first_index_;  // of the block's first row in [B, H, T]
   size_t rows_count_;
@@ -343,8 +353,7 @@ class QueryBlock {
   const float* values_;
   size_t padded_dv_;
   KeyRange seen_;     // by any row
-  bool whole_rows_;   // a result needs rows of all S keys
-  bool every_score_;  // … and places that are hidden as well
+  bool every_score_;  // of hidden places as well
   float* scores_;
   size_t score_stride_;
   Row rows_[kQueryBlock];
@@ -435,25 +444,52 @@ struct Blocks {
 };
 
 struct Plan {
-  uint64_t query;
+  size_t blocks;   // of queries, in turn
+  uint64_t query;  // floats, of each block
   uint64_t scores;
   uint64_t packed;
-  uint64_t sums;
+  uint64_t sums;  // of each block
   uint64_t addends;
 };
 
 Plan plan(const AttentionProblem& problem) {
-  const uint64_t rows = std::min(kQueryBlock, Blocks(problem).rows);
+  const size_t all_rows = Blocks(problem).rows;
+  const uint64_t rows = std::min(kQueryBlock, all_rows);
   const uint64_t tile_rows = std::min<uint64_t>(rows, kTileRows);
-  const bool whole_rows = problem.weights != nullptr || problem.scores != nullptr;
+  const bool whole_rows = has_whole_rows(problem);
   const uint64_t width = whole_rows ? problem.keys : kKeyBlock;
   return {
+      whole_rows ? 1 : std::min(kBlocksInTurn, (all_rows + kQueryBlock - 1) / kQueryBlock),
       Workspace::need(packed_tile_floats(rows, problem.head_dim)),
       problem.weights != nullptr ? 0 : Workspace::need(rows * width),
       rows > 1 ? Workspace::need(packed_tile_floats(tile_rows, width)) : 0,
       Workspace::need(rows * padded_columns(problem.value_head_dim)),
       problem.mask->has_addends() ? Workspace::need(width) : 0,
   };
+}
+
+/// Blocks of queries from first_row on, as many as take keys in turn.
+void attend_blocks(const AttentionProblem& problem, const Plan& plan, const Areas& first, size_t b, size_t kv_head,
+                   size_t head, size_t first_row, size_t rows) {
+  std::optional<QueryBlock> blocks[kBlocksInTurn];
+  size_t count = 0;
+  KeyRange seen{problem.keys, 0};
+  Areas areas = first;
+  for (size_t row = first_row; row < rows && count < plan.blocks; row += kQueryBlock) {
+    const QueryBlock& block =
+        blocks[count++].emplace(problem, areas, b, kv_head, head, row, std::min(kQueryBlock, rows - row));
+    seen = {std::min(seen.begin, block.seen().begin), std::max(seen.end, block.seen().end)};
+    areas.query += plan.query;
+    areas.sums += plan.sums;
+  }
+  if (has_whole_rows(problem)) {
+    blocks[0]->take_keys(0, problem.keys);
+  } else {
+    for (size_t j = seen.begin / kKeyBlock * kKeyBlock; j < seen.end; j += kKeyBlock) {
+      for (size_t i = 0; i < count; ++i) blocks[i]->take_key_block(j);
+    }
+  }
+  for (size_t i = 0; i < count; ++i) blocks[i]->finish();
 }
 
 }  // namespace
@@ -464,7 +500,7 @@ uint64_t attention_scratch(const AttentionProblem& problem) {
     return Workspace::need(saturating_product(problem.queries, problem.head_dim + padded) + problem.keys);
   }
   const Plan p = plan(problem);
-  return p.query + p.scores + p.packed + p.sums + p.addends;
+  return p.blocks * (p.query + p.sums) + p.scores + p.packed + p.addends;
 }
 
 void attend(const AttentionProblem& problem, float* scratch) {
@@ -478,16 +514,16 @@ void attend(const AttentionProblem& problem, float* scratch) {
   const Plan p = plan(problem);
   Areas areas{};
   areas.query = scratch;
-  areas.scores = areas.query + p.query;
+  areas.sums = areas.query + p.blocks * p.query;
+  areas.scores = areas.sums + p.blocks * p.sums;
   areas.packed = areas.scores + p.scores;
-  areas.sums = areas.packed + p.packed;
-  areas.addends = areas.sums + p.sums;
+  areas.addends = areas.packed + p.packed;
   const Blocks blocks(problem);
   for (size_t b = 0; b < problem.batch; ++b) {
     for (size_t g = 0; g < problem.num_kv_heads; ++g) {
       for (size_t h = g * group; h < (g + 1) * group; h += blocks.heads) {
-        for (size_t row = 0; row < blocks.rows; row += kQueryBlock) {
-          QueryBlock(problem, areas, b, g, h, row, std::min(kQueryBlock, blocks.rows - row)).run();
+        for (size_t row = 0; row < blocks.rows; row += p.blocks * kQueryBlock) {
+          attend_blocks(problem, p, areas, b, g, h, row, blocks.rows);
         }
       }
     }

@@ -1,3 +1,5 @@
+import assert from "node:assert/strict";
+import type { Tensor } from "headscope";
 import { assertClose, OUTPUT_TOLERANCE } from "../support/compare.js";
 import { exactAttention } from "../support/oracle.js";
 import { Random } from "../support/random.js";
@@ -62,3 +64,41 @@ eachVariant("scores that grow and fall over the blocks keep the running maximum 
     assertClose(hs.attention(q, k, v).output, exact.output, { absolute: 4e-6 }, `${name}, with weights`);
   }
 });
+
+// Blocks of queries take the keys in turn, several at a time: neither their borders nor where a call begins may show.
+eachVariant(
+  "queries across block borders equal those of float64, and rows of a call equal rows of a shorter call",
+  (hs) => {
+    const [heads, dk, dv] = [2, 8, 12];
+    for (const queries of [47, 48, 49, 95, 97, 191, 192, 193, 239, 241, 385, 400]) {
+      const random = new Random(130 + queries);
+      const keys = queries + 270;
+      const q = random.tensor([1, heads, queries, dk], 2);
+      const k = random.tensor([1, heads, keys, dk]);
+      const v = random.tensor([1, heads, keys, dv]);
+      const forms = {
+        plain: () => ({}),
+        causal: (first: number) => ({ causal: { offset: keys - queries + first } }),
+        window: (first: number) => ({ causal: { offset: keys - queries + first }, window: { left: 60 } }),
+      };
+      for (const [name, form] of Object.entries(forms)) {
+        const label = `T ${queries}, ${name}`;
+        const { output } = hs.attention(q, k, v, { ...form(0), want: [] });
+        assertClose(output, exactAttention(q, k, v, form(0)).output, OUTPUT_TOLERANCE, label);
+        for (const count of [1, 5, 50]) {
+          const first = random.below(Math.max(queries - count, 1));
+          const last = Math.min(first + count, queries);
+          const rows = (x: Tensor, width: number, h: number) =>
+            x.data.subarray((h * queries + first) * width, (h * queries + last) * width);
+          const part = { data: new Float32Array(heads * (last - first) * dk), shape: [1, heads, last - first, dk] };
+          for (let h = 0; h < heads; ++h) part.data.set(rows(q, dk, h), h * (last - first) * dk);
+          const alone = hs.attention(part, k, v, { ...form(first), want: [] }).output.data;
+          for (let h = 0; h < heads; ++h) {
+            const expected = rows(output, dv, h);
+            assert.deepEqual(alone.subarray(h * expected.length, (h + 1) * expected.length), expected, label);
+          }
+        }
+      }
+    }
+  },
+);
