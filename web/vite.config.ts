@@ -1,8 +1,11 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vite";
 import { docs } from "./docs/pages/plugin.js";
+import { languageFiles } from "./language-files.js";
+import { lateImports } from "./late-imports.js";
 import { firstPicture } from "./offline/first-picture.js";
 import { offline } from "./offline/plugin.js";
+import { tightStyles } from "./tight-styles.js";
 import { later } from "./worker-parts.js";
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
@@ -66,5 +69,12 @@ export default defineConfig({
   },
   server: { host: "127.0.0.1" },
   preview: { host: "127.0.0.1" },
-  plugins: [docs(), firstPicture(path("../dist/index.js")), offline()],
+  plugins: [
+    docs(),
+    tightStyles(path("elements/")),
+    lateImports(),
+    firstPicture(path("../dist/index.js")),
+    languageFiles({ en: path("i18n/en.ts"), zh: path("i18n/zh.ts") }),
+    offline(),
+  ],
 });

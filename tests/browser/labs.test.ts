@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { load } from "headscope";
 import type { Locator, Page } from "playwright-core";
-import { say, withWords } from "../../web/i18n/index.js";
+import { loadLanguage, say, withWords } from "../../web/i18n/index.js";
 import { percent, threeDigits } from "../../web/playground/labs/drawing.js";
 import { layerOfParts, projectHeads } from "../../web/playground/labs/lab-layer.js";
 import { randomTarget, reachOf } from "../../web/playground/labs/low-rank.js";
@@ -15,6 +15,7 @@ import { settled, typeText, useBrowser, visit } from "./page.js";
 import { until } from "./until.js";
 
 // The words of the laboratories.
+await loadLanguage("en");
 await withWords(Promise.resolve());
 useBrowser();
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "headscope";
-import { setLanguage } from "../../web/i18n/index.js";
+import { loadLanguage, setLanguage } from "../../web/i18n/index.js";
 import { describeHeads, shareOnTarget } from "../../web/playground/describe-heads.js";
 import { builtHeads, D, embed, HEADS, heads, identityVector } from "../../web/playground/sources/built-heads.js";
 import { rarityRanks } from "../../web/playground/sources/rarity.js";
@@ -137,6 +137,7 @@ test("rarityRanks(): unlisted and long before common, once before often", () => 
 });
 
 test("captions say what a head does and how much, from the weights at hand", async () => {
+  await loadLanguage("en");
   setLanguage("en");
   const { tokens } = builtHeads.tokenize("The cat sat on the mat because it was", "character");
   const { weights } = await result(tokens, true);

@@ -3,11 +3,15 @@ import { test } from "node:test";
 import { load } from "headscope";
 import { type HeadRef, headImportance, type Model, openModel, pruneCurve } from "headscope/models";
 import type { WorkerModel } from "headscope/worker";
+import { loadLanguage, withWords } from "../../web/i18n/index.js";
 import { Measuring, timeOf } from "../../web/playground/measuring.js";
 import { HeadWorth } from "../../web/playground/sources/head-worth.js";
 import type { Measurement, MeasureProgress } from "../../web/playground/sources/source.js";
 import { ggufModel } from "../models/fixtures/model-files.ts";
 import { randomModel, type Shape } from "../models/fixtures/random-model.ts";
+
+await loadLanguage("en");
+await withWords(Promise.resolve());
 
 const IDS = [3, 14, 15, 82, 14, 0, 7, 7, 61];
 const hs = await load({ variant: "simd" });

@@ -9,6 +9,8 @@ import { loadLanguage, message, preferredLanguage, say, setLanguage, withWords }
 import { zh } from "../../web/i18n/zh.js";
 import { zhMore } from "../../web/i18n/zh-more.js";
 
+await loadLanguage("en");
+
 const web = fileURLToPath(new URL("../../web", import.meta.url));
 const languages = { en: { ...en, ...enMore }, zh: { ...zh, ...zhMore } };
 const keys = Object.keys(languages.en);
@@ -49,6 +51,23 @@ test("what a page opens with in Chinese holds all of its markup, and what Englis
   );
 });
 
+test("what a page opens with in English is all that its markup does not say itself", () => {
+  const html = readFileSync(join(web, "index.html"), "utf8");
+  const marks = [...html.matchAll(/<[^>]*data-say[^>]*>[^<]*/g)].flatMap(([tag]) =>
+    [...tag.matchAll(/data-say(-\w+)?="([^"]+)"/g)].map(([, name = "", key = ""]) => ({
+      tag,
+      name: name.slice(1),
+      key,
+    })),
+  );
+  assert.ok(marks.length > 40);
+  for (const { tag, name, key } of marks) {
+    const said = name === "" ? /[^>]*$/.exec(tag)?.[0] : new RegExp(` (?:aria-)?${name}="([^"]*)"`).exec(tag)?.[1];
+    if (Object.hasOwn(en, key)) continue;
+    assert.equal(said, languages.en[key as keyof typeof languages.en], `${key}, ${name || "text"}`);
+  }
+});
+
 test("the English text in the markup, seen before the script runs, is that of the messages", () => {
   const html = readFileSync(join(web, "index.html"), "utf8");
   const marked = [...html.matchAll(/data-say="([^"]+)"[^>]*>([^<]+)</g)];
@@ -80,6 +99,7 @@ test("say() fills in values as they are, also when they look like a place to fil
 });
 
 test("a language is fetched before it is spoken", async () => {
+  setLanguage("en");
   assert.equal(setLanguage("zh"), false);
   assert.equal(say("heads.name", { head: 3 }), "Head 3");
   await loadLanguage("zh");

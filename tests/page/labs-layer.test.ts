@@ -16,7 +16,7 @@ import {
 import { divisors } from "../../web/playground/labs/pooled-heads.js";
 import type { LayerParts } from "../../web/playground/shell.js";
 import { buildWeights, builtHeads, D, embed } from "../../web/playground/sources/built-heads.js";
-import { drawSeed42 } from "../../web/playground/sources/numpy-seed42.js";
+import { drawSeed42 } from "../../web/playground/sources/numpy-draw.js";
 import { assertValuesClose } from "../support/compare.ts";
 import { drawWeights, transposed } from "../support/layer.ts";
 import { Random } from "../support/random.ts";

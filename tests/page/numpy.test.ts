@@ -3,8 +3,9 @@ import { existsSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { load } from "headscope";
+import { drawSeed42 } from "../../web/playground/sources/numpy-draw.js";
 import { LegacyRandom } from "../../web/playground/sources/numpy-random.js";
-import { drawSeed42, numpySeed42 } from "../../web/playground/sources/numpy-seed42.js";
+import { numpySeed42 } from "../../web/playground/sources/numpy-seed42.js";
 import { inThread } from "../support/in-thread.js";
 
 const open = await numpySeed42.open(inThread(await load({ variant: "simd" })));

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { ended, loadLanguage, setLanguage, withWords } from "../../web/i18n/index.js";
 import { addressOf } from "../../web/playground/sources/opened-file.js";
 
+await loadLanguage("en");
 await withWords(Promise.resolve());
 
 const BASE = "https://example.org/some/where/";

@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { loadLanguage } from "../../web/i18n/index.js";
 import { fromFragment, isPacked, packFragment, toFragment, unpackFragment } from "../../web/playground/fragment.js";
 import { headCode, headKey, namesOf, offIn, parseHeadCode } from "../../web/playground/head-key.js";
 import { packText, unpackText } from "../../web/playground/packed-text.js";
 import { DEFAULT_SOURCE } from "../../web/playground/sources/index.js";
 import { examples, initialState, type State, tidyText } from "../../web/playground/state.js";
+
+await loadLanguage("en");
 
 const start = initialState("en");
 const back = (state: State) => fromFragment(`#${toFragment(state)}`, initialState("zh"));

@@ -1,56 +1,82 @@
 /** Messages in the chosen language, as plain text or with elements in the places of `{name}`. */
 
-import { en } from "./en.js";
+import type { en } from "./en.js";
 import type { enMore } from "./en-more.js";
 
 export type MessageKey = keyof typeof en | keyof typeof enMore;
 
 export type Language = "en" | "zh";
 
-type Messages = Readonly<Record<MessageKey, string>>;
+type Messages = Partial<Readonly<Record<MessageKey, string>>>;
 
-/** Those that are here: of a language what the page opens with, and the rest when a part of the page has asked for it. */
-const known: Partial<Record<Language, Partial<Messages>>> & { en: Partial<Messages> } = { en };
+/** What the page opens with. public/theme.js has the one that is wanted fetched together with the page's code. */
+const first: Readonly<Record<Language, () => Promise<Messages>>> = {
+  en: async () => (await import("./en.js")).en,
+  zh: async () => (await import("./zh.js")).zh,
+};
+
+/** The rest, when a part of the page has asked for it. */
+const rest: Readonly<Record<Language, () => Promise<Messages>>> = {
+  en: async () => (await import("./en-more.js")).enMore,
+  zh: async () => (await import("./zh-more.js")).zhMore,
+};
+
+/** Those that are here. */
+const known: Partial<Record<Language, Messages>> = {};
 
 let current: Language = "en";
 
 /** Whether strings of later parts are needed, of every language that is spoken. */
 let more = false;
 
+/** The last language that was asked for. */
+let asked: Promise<void> = Promise.resolve();
+
 /** Fetches the messages of a language, if they are not here yet. */
-export async function loadLanguage(language: Language): Promise<void> {
-  if (language === "zh") {
-    known.zh ??= { ...(await import("./zh.js")).zh };
-    if (more) await loadMore("zh");
+export function loadLanguage(language: Language): Promise<void> {
+  asked = load(language);
+  return asked;
+}
+
+async function load(language: Language): Promise<void> {
+  if (!known[language]) {
+    const messages = await first[language]();
+    known[language] ??= messages;
   }
-  // Back from another language: now all of the markup has to be translated.
-  else if (more || current !== "en") await loadMore("en");
+  // Back to English from another language: now all of the markup has to be translated.
+  if (more || (language === "en" && current !== "en")) await loadMore(language);
 }
 
 async function loadMore(language: Language): Promise<void> {
-  const strings = language === "zh" ? (await import("./zh-more.js")).zhMore : (await import("./en-more.js")).enMore;
+  const strings = await rest[language]();
   known[language] = { ...known[language], ...strings };
 }
 
 /** For what is fetched when it is wanted: comes with the strings of such parts. */
 export async function withWords<Module>(module: Promise<Module>): Promise<Module> {
   more = true;
+  // One that did not come has been told of by whoever asked for it.
+  await asked.catch(() => {});
   // A language that has been fetched may be about to be spoken.
-  const languages: Language[] = known.zh && current !== "zh" ? [current, "zh"] : [current];
-  await Promise.all(languages.map(loadMore));
+  await Promise.all((Object.keys(known) as Language[]).map(loadMore));
   return module;
 }
 
-/** False where the language has not been loaded: the old one stays. */
+/** Whether there are messages of any language: without them nothing can be said. */
+export function canSpeak(): boolean {
+  return Object.keys(known).length > 0;
+}
+
+/** False where the language has not been loaded: the old one stays, or whichever has come in its place. */
 export function setLanguage(language: Language): boolean {
-  if (!known[language]) return false;
-  current = language;
-  return true;
+  if (known[language]) current = language;
+  else if (!known[current]) current = (Object.keys(known) as Language[])[0] ?? current;
+  return current === language;
 }
 
 /** Undefined where the markup already says it in English and the message has not been fetched. */
 export function message(key: MessageKey): string | undefined {
-  return (known[current] ?? known.en)[key];
+  return known[current]?.[key];
 }
 
 export function language(): Language {

@@ -9,7 +9,7 @@ import { againsts, combines, directions, tabs, tidyText } from "./state.js";
 import { rowKinds } from "./view/groups.js";
 import { hides } from "./view/layout.js";
 import { sorts } from "./view/sort-heads.js";
-import { isSort, TEXT_ORDER } from "./view/table-sort.js";
+import { isSort, TEXT_ORDER } from "./view/table-code.js";
 
 /** From this length on a text is packed, if that makes it shorter. */
 const LONG = 200;

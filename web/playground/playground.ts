@@ -2,7 +2,7 @@
 
 import type { Spot } from "../elements/attention-view.js";
 import { byId, setAttributes, setText } from "../elements/dom.js";
-import { language, loadLanguage, preferredLanguage, say } from "../i18n/index.js";
+import { canSpeak, language, loadLanguage, preferredLanguage, say } from "../i18n/index.js";
 import { Address } from "./address.js";
 import type { Answer } from "./answer.js";
 import { busy } from "./busy.js";
@@ -16,13 +16,12 @@ import { headPlace, offIn } from "./head-key.js";
 import type { FetchState } from "./library.js";
 import { Library } from "./library.js";
 import { LinkedView } from "./link-view.js";
-import { Measuring } from "./measuring.js";
+import type { Measuring } from "./measuring.js";
 import { BarPanel } from "./panels/bar-panel.js";
 import { CostPanel } from "./panels/cost-panel.js";
 import { DetailPanel } from "./panels/detail-panel.js";
 import { HeadsPanel } from "./panels/heads-panel.js";
 import { InputPanel } from "./panels/input-panel.js";
-import { InspectorPanel } from "./panels/inspector-panel.js";
 import { KeysPanel } from "./panels/keys-panel.js";
 import { Later } from "./panels/later.js";
 import { savedLanguage } from "./preferences.js";
@@ -76,7 +75,6 @@ export class Playground implements Shell {
   private readonly detail: DetailPanel;
   private readonly cost = new CostPanel(this);
   private readonly later: Later;
-  private readonly inspector: InspectorPanel;
   private readonly linked = new LinkedView(this);
   private readonly keys = new KeysPanel();
 
@@ -128,15 +126,14 @@ export class Playground implements Shell {
     this.heads = new HeadsPanel(this, this.linked.state);
     this.detail = new DetailPanel(this, this.linked.state);
     this.later = new Later(this, (chosen, progress) => this.openModel(chosen, progress));
-    this.inspector = new InspectorPanel();
     // Before the elements: they know of no order but that of the numbers.
     document.addEventListener("keydown", (event) => this.onKey(event), { capture: true });
   }
 
   start(): void {
-    const language = this.speak();
-    if (isPacked(location.hash)) void language.then(() => this.follow(location.hash));
-    else void language.then(() => this.schedule(true));
+    void this.speak();
+    if (isPacked(location.hash)) void this.follow(location.hash);
+    else this.schedule(true);
     // Once the page has been painted; the core is still being compiled then, off this thread.
     requestAnimationFrame(() => setTimeout(() => this.fetchWanted()));
     this.engine.ready().then(
@@ -220,12 +217,16 @@ export class Playground implements Shell {
     setText(byId("live"), text);
   }
 
-  /** Without the messages of a language the page stays in the one it has. */
-  private speak(): Promise<void> {
-    return busy(byId("language"), loadLanguage(this.state.language)).then(
-      () => this.schedule(true),
-      () => {},
-    );
+  /** Without the messages of a language the page stays in the one it has; without any it takes the other one. */
+  private async speak(): Promise<void> {
+    const { language } = this.state;
+    await busy(
+      byId("language"),
+      loadLanguage(language).catch(async () => {
+        if (!canSpeak()) await loadLanguage(language === "zh" ? "en" : "zh");
+      }),
+    ).catch(() => addEventListener("online", () => void this.speak(), { once: true }));
+    this.schedule(true);
   }
 
   /** A link that was opened: the address has changed, or holds a packed text. */
@@ -346,6 +347,8 @@ export class Playground implements Shell {
     this.frame = requestAnimationFrame(() => {
       this.frame = 0;
       if (this.recompute) this.compute();
+      // What comes sooner than the words is drawn with them.
+      if (!canSpeak()) return;
       const whole = this.redraw;
       this.redraw = false;
       this.render(whole);
@@ -489,8 +492,7 @@ export class Playground implements Shell {
       this.heads.render(scene, off, layer, empty);
       this.detail.render(scene);
       this.renderBelow(scene);
-      this.later.render(scene);
-      this.inspector.render(scene, this.shownState().text);
+      this.later.render(scene, { text: this.shownState().text, off, empty });
     }
     const still = empty ? { ...scene, spot: null, given: null, pinned: null } : scene;
     this.heads.renderSpot(still);
@@ -536,8 +538,10 @@ export class Playground implements Shell {
   private importance(): Measuring<HeadLosses> | null {
     const { shown, measured } = this;
     if (!shown) return null;
-    const { open, tokens, options, source, text } = shown.answer;
-    shown.importance ??= new Measuring(open.importance(tokens, options), () => this.schedule(true));
+    const { options, source, text } = shown.answer;
+    const panel = this.later.worthPanel();
+    if (!panel) return null;
+    shown.importance ??= panel.measuring(shown.answer, () => this.schedule(true));
     const { importance } = shown;
     // Not of a picture that is about to be replaced.
     const current = this.waiting === 0 && text === this.state.text;

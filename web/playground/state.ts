@@ -8,7 +8,7 @@ import type { Unit } from "./tokens.js";
 import type { Rows } from "./view/groups.js";
 import type { Hide } from "./view/layout.js";
 import type { Sort } from "./view/sort-heads.js";
-import { TEXT_ORDER } from "./view/table-sort.js";
+import { TEXT_ORDER } from "./view/table-code.js";
 
 export const tabs = ["matrix", "lines", "compare", "numbers"] as const;
 export type Tab = (typeof tabs)[number];
@@ -50,7 +50,7 @@ export interface State {
   readonly against: Against;
   readonly otherHead: number;
   readonly otherText: string;
-  /** How the table of numbers is sorted, see view/table-sort.ts. */
+  /** How the table of numbers is sorted, see view/table-code.ts. */
   readonly table: string;
 }
 

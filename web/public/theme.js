@@ -2,6 +2,7 @@
 // language, or not there where a link asks for another view. Not a module: modules run later.
 (() => {
   const { dataset } = document.documentElement;
+  const files = document.currentScript.dataset;
   let language = null;
   try {
     const theme = localStorage.getItem("headscope.theme");
@@ -11,5 +12,14 @@
     // No storage: the system's theme.
   }
   const known = [language, ...navigator.languages].map((tag) => String(tag).slice(0, 2).toLowerCase());
-  dataset.first = location.hash.length > 1 ? "none" : (known.find((tag) => tag === "en" || tag === "zh") ?? "en");
+  const own = known.find((tag) => tag === "en" || tag === "zh") ?? "en";
+  const linked = location.hash.length > 1;
+  dataset.first = linked ? "none" : own;
+  // The words of the language (language-files.ts), on their way together with the code that will ask for them.
+  const words = (linked && files[new URLSearchParams(location.hash.slice(1)).get("l")]) || files[own];
+  if (words === undefined) return;
+  const link = document.createElement("link");
+  link.rel = "modulepreload";
+  link.href = words;
+  document.head.append(link);
 })();

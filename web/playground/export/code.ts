@@ -3,7 +3,7 @@
  * .mjs file; tests run it.
  */
 
-import { drawSeed42 } from "../sources/numpy-seed42.js";
+import { drawSeed42 } from "../sources/numpy-draw.js";
 import { rarityRanks } from "../sources/rarity.js";
 import type { Token } from "../tokens.js";
 import { wordOf } from "../tokens.js";

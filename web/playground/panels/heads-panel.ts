@@ -5,19 +5,16 @@ import type { HeadGrid } from "../../elements/head-grid.js";
 import { tokenNode } from "../../elements/token-label.js";
 import type { TokenStrip } from "../../elements/token-strip.js";
 import type { ViewState } from "../../elements/view-state.js";
-import { compose, language, say } from "../../i18n/index.js";
+import { compose, say } from "../../i18n/index.js";
 import { headPlace, namesOf } from "../head-key.js";
-import { MeasuringLine } from "../measuring.js";
 import type { Scene, Shell } from "../shell.js";
 import { choose, on } from "../shell.js";
 import type { ModelEffect, OutputChange } from "../sources/source.js";
 import type { State } from "../state.js";
 import { give } from "../view/give.js";
 import type { Layout } from "../view/layout.js";
+import { percent, signed } from "../written.js";
 import { ReadingsPanel } from "./readings-panel.js";
-
-/** How many heads the sentence under the grid names. */
-const NAMED = 4;
 
 export class HeadsPanel {
   private readonly tokens = byId<TokenStrip>("tokens");
@@ -25,7 +22,6 @@ export class HeadsPanel {
   private readonly layers = byId("layers");
   private readonly sort = byId<HTMLSelectElement>("sort");
   private readonly readings: ReadingsPanel;
-  private readonly measuring: MeasuringLine;
   private scene: Scene | null = null;
 
   constructor(
@@ -33,8 +29,6 @@ export class HeadsPanel {
     linked: ViewState,
   ) {
     this.readings = new ReadingsPanel(shell);
-    this.measuring = new MeasuringLine(() => shell.measure());
-    this.heads.before(this.measuring.node);
     this.tokens.state = linked;
     this.heads.state = linked;
     on(this.heads, "pick", ({ detail }) => shell.announce(this.scene?.captions[detail.head]?.spoken ?? ""));
@@ -72,12 +66,6 @@ export class HeadsPanel {
     setText(byId("untick"), say(layers > 1 ? "heads.untickModel" : "heads.untick"));
     byId("all-on").hidden = off.size === 0;
     this.sort.value = sort;
-    const note = byId("sort-note");
-    const words = empty ? "" : importanceSentence(scene, off);
-    note.hidden = words === "";
-    setText(note, words);
-    const { importance } = scene;
-    this.measuring.render(!empty && importance?.worthSaying ? importance : null);
     const change = byId("change");
     const sentence = answer.run.effect
       ? effectSentence(scene.effect, answer.options.off)
@@ -104,36 +92,6 @@ export class HeadsPanel {
   renderSpot(scene: Scene): void {
     this.readings.render(scene);
   }
-}
-
-function importanceSentence({ importance, order, answer }: Scene, off: ReadonlySet<number>): string {
-  if (!importance) return "";
-  const { value, measurement } = importance;
-  if (!value) {
-    const { now } = importance;
-    const waits = now.is === "running" || (now.is === "offered" && !now.stopped && measurement.quick());
-    return say(waits ? "sort.measuring" : "sort.offer");
-  }
-  const { measure, values } = value;
-  const written = measure === "loss" ? signed : percent;
-  const heads = order
-    .slice(0, NAMED)
-    .map((head) => `${say("heads.short", { head })} ${written(values[head] as number)}`)
-    .join(language() === "zh" ? "、" : ", ");
-  const key =
-    measure === "loss" ? "sort.measuredModel" : measure === "hidden" ? "sort.measuredHidden" : "sort.measured";
-  const words = say(key, { heads });
-  const layered = answer.source.layers > 1;
-  // Switched off or not, the question is what a head does in the whole layer.
-  return off.size > 0 ? `${words} ${say("sort.fromAll", { heads: namesOf(off, layered) })}` : words;
-}
-
-function percent(share: number): string {
-  return `${(share * 100).toFixed(1)} %`;
-}
-
-function signed(nats: number): string {
-  return `${nats < 0 ? "−" : "+"}${Math.abs(nats).toFixed(3)}`;
 }
 
 function effectSentence(effect: ModelEffect | undefined, off: ReadonlySet<number>): Node {

@@ -23,9 +23,10 @@ export class InputPanel {
   private readonly causal = byId<HTMLInputElement>("causal");
 
   constructor(private readonly shell: Shell) {
-    for (const { id, name } of entries) {
+    for (const { id } of entries) {
       const input = el("input", { type: "radio", name: "source", value: id });
-      byId("open-button").before(el("label", { "data-source": id }, input, el("span", {}, say(name))));
+      // Named when there are words (renderSources).
+      byId("open-button").before(el("label", { "data-source": id, hidden: true }, input, el("span")));
     }
     for (const { text, unit, head, pinned } of examples) {
       const button = el("button", { type: "button", class: "example" }, text);

@@ -1,8 +1,9 @@
-/** The inspector of a model's file. Its code is fetched when somebody opens it. */
+/** The inspector of a model's file. Fetched when somebody opens it. */
 
 import { byId } from "../../elements/dom.js";
-import { language, say, withWords } from "../../i18n/index.js";
+import { language, say } from "../../i18n/index.js";
 import { busy } from "../busy.js";
+import { inspect } from "../inspector/inspect.js";
 import type { Scene } from "../shell.js";
 import type { ModelFile } from "../sources/source.js";
 
@@ -29,7 +30,6 @@ export class InspectorPanel {
 
   render({ answer, layer }: Scene, text: string): void {
     const { file } = answer.open;
-    this.details.hidden = !file;
     this.subject = file && answer.tokens.length > 0 ? { file, text, layer, language: language() } : null;
     this.refresh();
   }
@@ -48,7 +48,6 @@ export class InspectorPanel {
   private async draw({ file, text, layer }: Subject, signal: AbortSignal): Promise<void> {
     const body = byId("inspector-body");
     try {
-      const { inspect } = await withWords(import("../inspector/inspect.js"));
       const parts = await inspect(file, text, layer, signal);
       if (!signal.aborted) body.replaceChildren(...parts);
     } catch (error) {

@@ -8,16 +8,32 @@ import type { Scene, Shell } from "../shell.js";
 import { on } from "../shell.js";
 import type { Chosen, OpenProgress } from "../sources/opened-file.js";
 import type { ExportPanel } from "./export-panel.js";
+import type { InspectorPanel } from "./inspector-panel.js";
 import type { LabsPanel } from "./labs-panel.js";
 import type { OpenPanel } from "./open-panel.js";
+import type { WorthPanel } from "./worth-panel.js";
+
+/** What belongs to a scene without being of its answer. */
+interface Page {
+  /** As far as it is computed. */
+  readonly text: string;
+  /** Of all layers. */
+  readonly off: ReadonlySet<number>;
+  /** There is no text any more. */
+  readonly empty: boolean;
+}
 
 type Open = (chosen: Chosen, progress: OpenProgress) => Promise<void>;
 
 export class Later {
   private scene: Scene | null = null;
+  private page: Page | null = null;
   private exports: Promise<ExportPanel> | null = null;
   private opening: Promise<OpenPanel> | null = null;
+  private inspector: InspectorPanel | null = null;
   private labs: LabsPanel | null = null;
+  private worth: WorthPanel | null = null;
+  private worthWanted = false;
 
   constructor(
     private readonly shell: Shell,
@@ -36,14 +52,37 @@ export class Later {
       () => void this.export().then((panel) => panel.save("csv", this.scene), this.missed),
     );
     on(byId("open-button"), "click", () => void this.openPanel().then((panel) => panel.toggle(), this.missed));
+    byId("inspector").addEventListener("toggle", () => this.inspect());
+    // Tried again, where it did not come.
+    on(byId("sort"), "change", () => {
+      this.worthWanted = false;
+    });
     this.takeDrops();
   }
 
-  render(scene: Scene): void {
+  render(scene: Scene, page: Page): void {
     if (!this.scene) whenSeen(byId("labs"), () => this.startLabs());
     this.scene = scene;
+    this.page = page;
     this.labs?.render(scene);
+    this.worth?.render(scene, page.off, page.empty);
+    byId("inspector").hidden = !scene.answer.open.file;
+    this.inspector?.render(scene, page.text);
     void this.exports?.then((panel) => panel.render(scene), this.missed);
+  }
+
+  /** What measures the worth of heads. Null until it is here; then the page is drawn again. */
+  worthPanel(): WorthPanel | null {
+    if (this.worth || this.worthWanted) return this.worth;
+    this.worthWanted = true;
+    busy(byId("sort"), withWords(import("./worth-panel.js"))).then(
+      ({ WorthPanel }) => {
+        this.worth ??= new WorthPanel(this.shell);
+        this.shell.update({});
+      },
+      (error: unknown) => this.missed(error),
+    );
+    return null;
   }
 
   /** Without its code a part does not open; the next try fetches it again. */
@@ -70,6 +109,18 @@ export class Later {
       },
     );
     return this.opening;
+  }
+
+  private inspect(): void {
+    if (this.inspector || !byId<HTMLDetailsElement>("inspector").open) return;
+    busy(byId("inspector"), withWords(import("./inspector-panel.js"))).then(
+      ({ InspectorPanel }) => {
+        this.inspector ??= new InspectorPanel();
+        if (this.scene && this.page) this.inspector.render(this.scene, this.page.text);
+      },
+      // Tried again when it is opened again.
+      (error: unknown) => this.missed(error),
+    );
   }
 
   private startLabs(): void {

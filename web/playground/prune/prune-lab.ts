@@ -9,6 +9,7 @@ import type { Lab, LabModule } from "../lab.js";
 import { segments } from "../labs/controls.js";
 import { Measuring, MeasuringLine } from "../measuring.js";
 import type { Scene } from "../shell.js";
+import { HeadWorth } from "../sources/head-worth.js";
 import type { HeadSource, PruneReport } from "../sources/source.js";
 import type { Curve } from "./chart.js";
 import { chart } from "./chart.js";
@@ -87,11 +88,11 @@ class PruneLab implements Lab {
 
   private scopeOf({ open, tokens }: Answer): Scope {
     if (this.chosen) return this.chosen;
-    return open.prune?.(tokens, null).quick() ? "model" : "layer";
+    return open.prune?.(tokens, null, HeadWorth).quick() ? "model" : "layer";
   }
 
   private measurementOf({ open, tokens }: Answer, layer: number | null): Measuring<PruneReport> | null {
-    const measurement = tokens.length < 2 ? undefined : open.prune?.(tokens, layer);
+    const measurement = tokens.length < 2 ? undefined : open.prune?.(tokens, layer, HeadWorth);
     if (!measurement) return null;
     const measuring: Measuring<PruneReport> = new Measuring(measurement, () => {
       if (measuring !== this.measuring) return;

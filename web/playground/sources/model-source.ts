@@ -7,7 +7,7 @@ import type { WorkerHeadscope, WorkerModel } from "headscope/worker";
 import { gatesOfLayers, headPlace } from "../head-key.js";
 import type { LayerParts } from "../shell.js";
 import type { Token, Tokenization } from "../tokens.js";
-import { HeadWorth } from "./head-worth.js";
+import type { HeadWorth } from "./head-worth.js";
 import { tokenizeFor } from "./model-tokens.js";
 import type {
   CausalRule,
@@ -19,6 +19,7 @@ import type {
   OpenSource,
   PruneReport,
   RunOptions,
+  WorthOfModel,
 } from "./source.js";
 
 /** More rows than this are no picture any more, whatever the model's context is. */
@@ -168,20 +169,20 @@ export class ModelSource implements HeadSource, OpenSource {
     return { hidden: hidden.relative, loss: loss ? { before: loss.before, after: loss.after } : null };
   }
 
-  importance(tokens: readonly Token[], { layer }: RunOptions): Measurement<HeadLosses> {
-    return this.worthOf(tokens).ofLayer(layer);
+  importance(tokens: readonly Token[], { layer }: RunOptions, ofModel: WorthOfModel): Measurement<HeadLosses> {
+    return this.worthOf(tokens, ofModel).ofLayer(layer);
   }
 
-  prune(tokens: readonly Token[], layer: number | null): Measurement<PruneReport> {
-    return this.worthOf(tokens).curve(layer);
+  prune(tokens: readonly Token[], layer: number | null, ofModel: WorthOfModel): Measurement<PruneReport> {
+    return this.worthOf(tokens, ofModel).curve(layer);
   }
 
-  private worthOf(tokens: readonly Token[]): HeadWorth {
+  private worthOf(tokens: readonly Token[], ofModel: WorthOfModel): HeadWorth {
     const { model, keepWeights, whole, pass, layers, bytes } = this;
     const key = keyOf(tokens);
     if (this.worth?.tokens !== key) {
       const perLayer = pass && pass.layersRun > 0 ? pass.milliseconds / pass.layersRun : null;
-      const known = new HeadWorth({
+      const known = new ofModel({
         ...{ model, ids: idsOf(tokens), keepWeights, quick: whole },
         guess: perLayer === null ? null : perLayer * layers * this.wholeShare,
         reading: whole ? null : { bytes, each: !keepWeights, network: !(this.file.origin instanceof Blob) },

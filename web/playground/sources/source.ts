@@ -17,6 +17,7 @@ import type { WorkerHeadscope, WorkerModel } from "headscope/worker";
 import type { MessageKey } from "../../i18n/index.js";
 import type { LayerParts } from "../shell.js";
 import type { Token, Tokenization, Unit } from "../tokens.js";
+import type { HeadWorth } from "./head-worth.js";
 
 /** "text": what is typed. A source with its own fixed input gives the code or text to show in its place. */
 export type SourceInput = "text" | { readonly code: string };
@@ -71,14 +72,19 @@ export interface OpenSource {
   readonly file?: ModelFile;
   run(tokens: readonly Token[], options: RunOptions): Promise<LayerRun>;
   /** What is lost without each head of a layer, alone, all others switched on. */
-  importance(tokens: readonly Token[], options: RunOptions): Measurement<HeadLosses>;
+  importance(tokens: readonly Token[], options: RunOptions, ofModel: WorthOfModel): Measurement<HeadLosses>;
   /** Heads taken out one after the other, of a layer or (null) of the whole model; null for a lone layer. */
-  readonly prune: ((tokens: readonly Token[], layer: number | null) => Measurement<PruneReport>) | null;
+  readonly prune: Prune | null;
   /** Weights and input of a layer; null where they are too large to hand out. */
   parts(tokens: readonly Token[], options: RunOptions): Promise<LayerParts | null>;
   /** A head of this text that is worth opening on, among those that have been computed. */
   suggest?(tokens: readonly Token[]): { readonly layer: number; readonly head: number } | null;
 }
+
+/** What measures heads of a model. It is fetched by those who measure, and handed to what is measured. */
+export type WorthOfModel = typeof HeadWorth;
+
+export type Prune = (tokens: readonly Token[], layer: number | null, ofModel: WorthOfModel) => Measurement<PruneReport>;
 
 export interface ModelFile {
   readonly core: WorkerHeadscope;

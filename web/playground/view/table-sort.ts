@@ -1,17 +1,8 @@
-/** How the table of numbers is sorted: a column's name, and "-" behind it for the largest first. */
+/** How the table of numbers is sorted. The codes are those of links (table-code.ts). */
 
 export interface TableSort {
   readonly column: string;
   readonly down: boolean;
-}
-
-/** `q`: order of the text. `k3`: the weight on key 3. `t`, `w`, `s`: token, weight, score, where one query is shown. */
-const CODE = /^(?:[qtws]|k\d{1,4})-?$/;
-
-export const TEXT_ORDER = "q";
-
-export function isSort(code: string): boolean {
-  return CODE.test(code);
 }
 
 export function parseSort(code: string): TableSort {
