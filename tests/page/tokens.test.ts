@@ -110,6 +110,50 @@ test("labels tell spaces, breaks and invisible characters apart by sight", () =>
   ]);
 });
 
+test("labels put a combining mark that has lost its letter on a dotted circle, and leave all others alone", () => {
+  for (const [text, label] of [
+    ["\u0301", "◌\u0301"],
+    ["\u0301\u0323", "◌\u0301\u0323"],
+    ["\u0301a", "◌\u0301a"],
+    [" \u0301", "␣◌\u0301"],
+    ["\n\u0301", "↵◌\u0301"],
+    ["\u200b\u0301", "‹U+200B›◌\u0301"],
+    ["\u20dd", "◌\u20dd"],
+    ["\u093f", "◌\u093f"],
+    ["\u3099", "◌\u3099"],
+    ["e\u0301\u0323", "e\u0301\u0323"],
+    ["क\u093f", "क\u093f"],
+    ["か\u3099", "か\u3099"],
+    // A typed circle is a character like any other.
+    ["◌\u0301", "◌\u0301"],
+  ] as const) {
+    assert.equal(labelText(text), label, JSON.stringify(text));
+  }
+  // A stand-in, drawn softer, in one piece: a mark in a span of its own would stand beside the circle.
+  assert.deepEqual(labelParts("\u0301\u0323a"), [
+    { text: "◌\u0301\u0323", mark: true },
+    { text: "a", mark: false },
+  ]);
+});
+
+test("labels name whatever draws nothing: selectors without a character, fillers, blank symbols", () => {
+  for (const text of [
+    "\ufe0f",
+    "\u{e0100}",
+    "\u034f",
+    "\u115f",
+    "\u3164",
+    "\u17b4",
+    "\u2800",
+    "\u{1d159}",
+    "\u{e0041}",
+  ]) {
+    assert.match(labelText(text), /^‹U\+[0-9A-F]{4,6}›$/, JSON.stringify(text));
+  }
+  assert.equal(labelText(" \ufe0f"), "␣‹U+FE0F›");
+  for (const text of ["☺\ufe0f", "葛\u{e0100}", "1\ufe0f\u20e3"]) assert.equal(labelText(text), text);
+});
+
 test("labels leave joiners alone where a script or an emoji needs them", () => {
   for (const text of ["👨‍👩‍👧", "❤️", "می\u200cخواهم", "क्\u200dष", "🏴󠁧󠁢󠁥󠁮󠁧󠁿"]) assert.equal(labelText(text), text);
   assert.equal(labelText("a\u200db"), "a‹U+200D›b");

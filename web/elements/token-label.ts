@@ -12,10 +12,15 @@ export interface LabelPart {
 }
 
 const MARKS: Record<string, string> = { " ": "␣", "\n": "↵", "\r\n": "↵", "\r": "␍", "\t": "⇥", "\u00a0": "⍽" };
-// Default_Ignorable_Code_Point has the fillers that are letters by category (Hangul, Khmer); variation selectors only
-// choose a shape and stay.
-const INVISIBLE =
-  /\p{Cc}|\p{Cf}|\p{Zs}|\p{Zl}|\p{Zp}|\p{Cs}|(?!\p{Variation_Selector})\p{Default_Ignorable_Code_Point}/u;
+// Default_Ignorable_Code_Point has the fillers that are letters by category (Hangul, Khmer); two symbols are blank by
+// design (the empty braille cell, the note without a head).
+const INVISIBLE = /\p{Cc}|\p{Cf}|\p{Zs}|\p{Zl}|\p{Zp}|\p{Cs}|\p{Default_Ignorable_Code_Point}|[\u2800\u{1d159}]/u;
+/** Drawn over or beside the character before it. */
+const COMBINING = /\p{M}/u;
+const VARIATION = /\p{Variation_Selector}/u;
+/** What Unicode's own charts put a combining mark on that stands alone. */
+const CIRCLE = "◌";
+const ON_CIRCLE = /◌\p{M}+$/u;
 const JOINER = /[\u200c\u200d]/;
 const EMOJI = /\p{Extended_Pictographic}|\p{Emoji_Modifier}|\p{Variation_Selector}/u;
 const JOINED_SCRIPT = /[^\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Han}\p{Script=Common}]/u;
@@ -46,22 +51,37 @@ export function labelParts(text: string): LabelPart[] {
   };
   if (text === "\r\n") return [{ text: "↵", mark: true }];
   let previous = "";
+  /** Whether there is a character that a combining mark goes with, and not a stand-in for one. */
+  let based = false;
   const bytes: string[] = [];
   for (const character of text) {
     const known = MARKS[character];
     const byte = byteOf(character);
+    const hidden: boolean = INVISIBLE.test(character) && !belongs(character, previous, based);
+    const combining: boolean = !hidden && COMBINING.test(character);
     if (byte !== null) bytes.push(byte.toString(16).toUpperCase().padStart(2, "0"));
     else if (known) add(known, true);
-    else if (INVISIBLE.test(character) && !belongs(character, previous)) add(hex(character), true);
+    else if (hidden) add(hex(character), true);
+    // A mark, or several, on nothing: the circle and its marks are one stand-in, and one shape.
+    else if (combining && !based) add(onCircle(parts, character), true);
     else add(character, false);
+    based = byte === null && !known && !hidden && (based || !combining);
     previous = character;
   }
   if (bytes.length > 0) add(`‹${bytes.join(" ")}›`, true);
   return parts;
 }
 
-// A joiner inside an emoji or a script that needs it is part of the shape, not something hidden.
-function belongs(character: string, previous: string): boolean {
+/** The circle is there already where the last mark stands on it. */
+function onCircle(parts: readonly LabelPart[], mark: string): string {
+  const last = parts[parts.length - 1];
+  return last?.mark && ON_CIRCLE.test(last.text) ? mark : CIRCLE + mark;
+}
+
+// A joiner inside an emoji or a script that needs it is part of the shape, not something hidden; a variation selector
+// chooses the shape of the character before it.
+function belongs(character: string, previous: string, based: boolean): boolean {
+  if (VARIATION.test(character)) return based;
   if (EMOJI_TAG.test(character)) return EMOJI.test(previous) || EMOJI_TAG.test(previous);
   return JOINER.test(character) && previous !== "" && (EMOJI.test(previous) || JOINED_SCRIPT.test(previous));
 }
