@@ -20,8 +20,10 @@ export function listen(find: Find): void {
     // Node's worker threads: no global events, and no import of Node's modules in what browsers get.
     const { process } = globalThis as { process?: NodeProcess };
     const parentPort = process?.getBuiltinModule?.("worker_threads").parentPort;
-    if (!parentPort)
-      throw mismatch("unsupported", "worker", "a worker of a browser or of Node.js 22", "something else");
+    // getBuiltinModule came with 20.16 and 22.3.
+    if (!parentPort) {
+      throw mismatch("unsupported", "worker", "a worker of a browser or of Node.js 20.16 or newer", "something else");
+    }
     parentPort.on("message", connect);
   }
 }

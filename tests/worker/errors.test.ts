@@ -300,3 +300,12 @@ test("several instances live in one worker, and a module of the caller's is take
   assert.ok(error instanceof HeadscopeError && error.code === "format" && error.argument === "module");
   await a.dispose();
 });
+
+test("the script outside of a worker names the first Node.js whose workers can run it, as the README does", async () => {
+  const { code, message } = (await thrown(() => import("headscope/worker-script"))) as HeadscopeError;
+  assert.equal(code, "unsupported");
+  const [, version] =
+    /^worker: expected a worker of a browser or of Node\.js (20\.\d+) or newer, got/.exec(message) ?? [];
+  assert.ok(version, message);
+  assert.ok(readFileSync(new URL("../../README.md", import.meta.url), "utf8").includes(`| Node.js ${version}+ |`));
+});
