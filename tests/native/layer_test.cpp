@@ -73,11 +73,12 @@ Case make_case(uint64_t seed) {
   check::Random random(seed);
   Case c;
   const bool large = random.chance(12);
+  const bool tall = random.chance(12);  // more rows than blocks of queries take keys in turn
   LayerConfig& config = c.config;
   const size_t group = 1 + random.below(3);
   config.num_kv_heads = 1 + random.below(3);
   config.num_heads = group * config.num_kv_heads;
-  config.head_dim = large ? 8 : 1 + random.below(17);
+  config.head_dim = large || tall ? 8 : 1 + random.below(17);
   config.value_head_dim = random.chance(2) ? config.head_dim : 1 + random.below(18);
   config.model_dim = 1 + random.below(20);
   config.key_dim = random.chance(2) ? config.model_dim : 1 + random.below(20);
@@ -91,8 +92,8 @@ Case make_case(uint64_t seed) {
   }
 
   ForwardCall& call = c.call;
-  call.batch = large ? 1 : 1 + random.below(3);
-  call.queries = pick_size(random, false);
+  call.batch = large || tall ? 1 : 1 + random.below(3);
+  call.queries = pick_size(random, tall);
   call.new_keys = pick_size(random, large);
   c.past = random.chance(3) ? random.below(12) : 0;
   const size_t keys = c.past + call.new_keys;
