@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { formatWeight } from "../../web/elements/format.js";
-import { unpackFragment } from "../../web/playground/fragment.js";
+import { packFragment, unpackFragment } from "../../web/playground/fragment.js";
 import { builtHeads } from "../../web/playground/sources/built-heads.js";
 import { groupTokens } from "../../web/playground/view/groups.js";
 import { mapsOf, mergeMaps, withoutRows } from "../../web/playground/view/maps.js";
@@ -216,6 +216,27 @@ visit("a long text travels packed in the link, and comes back whole", {}, async 
   assert.equal(await other.locator("#text").inputValue(), long);
   assert.deepEqual(await tokens(other), await tokens(page));
 });
+
+const PACKED = await packFragment(`t=${"packed words ".repeat(30).replaceAll(" ", "+")}&s=built&h=0&l=en`);
+
+visit(
+  "the first picture of a packed link is that of its text, however long unpacking takes",
+  {
+    fragment: PACKED,
+    init: `{
+      const { read } = ReadableStreamDefaultReader.prototype;
+      ReadableStreamDefaultReader.prototype.read = async function () {
+        await new Promise((done) => setTimeout(done, 1000));
+        return read.call(this);
+      };
+    }`,
+  },
+  async ({ page }) => {
+    assert.match(PACKED, /^z=/);
+    assert.equal((await tokens(page)).length, 61);
+    assert.equal(await page.locator("#heads canvas").first().getAttribute("width"), "61");
+  },
+);
 
 visit(
   "a damaged packed link says so and leaves a page that works",

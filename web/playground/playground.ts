@@ -106,6 +106,11 @@ export class Playground implements Shell {
   private suggest = false;
   private engineName: { version: string; variant: string } | null = null;
 
+  /** The newest link that was opened. */
+  private link = 0;
+  /** A link's text is still packed: what is asked for is not known yet, and the picture would be another text's. */
+  private unpacking = isPacked(location.hash);
+
   private frame = 0;
   private recompute = true;
   /** False while only the pointer moved: then nothing but what follows it is drawn again. */
@@ -231,7 +236,13 @@ export class Playground implements Shell {
 
   /** A link that was opened: the address has changed, or holds a packed text. */
   private async follow(fragment: string): Promise<void> {
-    const plain = isPacked(fragment) ? await unpackFragment(fragment) : fragment;
+    const link = ++this.link;
+    this.unpacking = isPacked(fragment);
+    if (this.unpacking) this.schedule(false);
+    const plain = this.unpacking ? await unpackFragment(fragment) : fragment;
+    // A newer one may be short, and there before.
+    if (link !== this.link) return;
+    this.unpacking = false;
     this.previewed = null;
     this.suggest = false;
     this.update(plain === null ? {} : fromFragment(plain, this.state));
@@ -346,7 +357,7 @@ export class Playground implements Shell {
     if (this.frame) return;
     this.frame = requestAnimationFrame(() => {
       this.frame = 0;
-      if (this.recompute) this.compute();
+      if (this.recompute && !this.unpacking) this.compute();
       // What comes sooner than the words is drawn with them.
       if (!canSpeak()) return;
       const whole = this.redraw;
@@ -483,7 +494,7 @@ export class Playground implements Shell {
     byId("views").hidden = !scene;
     if (scene) document.getElementById("first")?.remove();
     byId("below").hidden = !scene;
-    setAttributes(byId("main"), { "aria-busy": this.waiting > 0 ? "true" : "false" });
+    setAttributes(byId("main"), { "aria-busy": this.waiting > 0 || this.unpacking ? "true" : "false" });
     if (!scene) return;
     if (whole) {
       byId("views").classList.toggle("wide", this.state.tab === "compare");
