@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { Browser } from "playwright-core";
 import { serveSite } from "./launch.ts";
+import { PATIENCE } from "./until.ts";
 
 /**
  * Writes `index.html`. The icon is a file of the app: a browser asks for one anyway, and the policy forbids data:
@@ -30,6 +31,7 @@ export async function printed(
   const tab = await browser.newPage();
   try {
     const answer = new Promise<string>((resolve, reject) => {
+      setTimeout(() => reject(new Error(`nothing is printed after ${PATIENCE / 1000} s`)), PATIENCE).unref();
       tab.on("console", (message) =>
         message.type() === "log" ? resolve(message.text()) : reject(new Error(message.text())),
       );

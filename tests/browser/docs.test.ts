@@ -7,6 +7,7 @@ import type { Browser, Page } from "playwright-core";
 import { pages } from "../../web/docs/pages/content/elements.js";
 import { violations } from "./axe.js";
 import { CSP, launchChromium, type ServedSite, serveSite } from "./launch.js";
+import { wasDropped } from "./page.js";
 import { PATIENT, until } from "./until.js";
 
 let browser: Browser;
@@ -32,7 +33,7 @@ async function open(name: string, options: Parameters<Browser["newPage"]>[0] = {
   const blocked = "Service Worker registration blocked by Playwright";
   page.on("console", (message) => message.text() !== blocked && complaints.push(message.text()));
   page.on("pageerror", (error) => complaints.push(error.message));
-  page.on("requestfailed", (request) => complaints.push(request.url()));
+  page.on("requestfailed", (request) => wasDropped(request) || complaints.push(request.url()));
   await page.goto(`${site.url}${name}.html`);
   return { page, complaints };
 }
@@ -86,12 +87,10 @@ test("the elements of the overview are linked by one state", async () => {
   const { page, complaints } = await open("elements");
   await figuresDrawn(page, ["token-strip", "head-grid", "head-lines"]);
   await page.locator("head-grid [part~=card]").nth(2).click();
-  const heads = await page.evaluate(() =>
-    [...document.querySelectorAll<HTMLElement & { state: { heads: number[] } }>(".linked")].map(
-      ({ state }) => state.heads[0],
-    ),
-  );
-  assert.deepEqual(heads, [2, 2, 2]);
+  await until(page, () => {
+    const linked = [...document.querySelectorAll<HTMLElement & { state: { heads: number[] } }>(".linked")];
+    return linked.length === 3 && linked.every(({ state }) => state.heads[0] === 2);
+  });
   assert.deepEqual(complaints, []);
   await page.close();
 });

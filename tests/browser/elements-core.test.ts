@@ -521,6 +521,7 @@ visit("src reads a JSON file; null is −Infinity; a file that is not there is s
   );
   await put(page, "head-heatmap", { attributes: { src: "heads.json" } });
   await part(page, ".rows .label").first().waitFor();
+  await settled(page);
   assert.deepEqual(await part(page, ".rows .label").allInnerTexts(), ["a", "b"]);
   assert.equal((await colors(page, 2, 2))[1], null);
   await page.route("**/broken.json", (route) => route.fulfill({ body: "{" }));

@@ -25,7 +25,7 @@ import {
   useBrowser,
   visit,
 } from "./page.js";
-import { PATIENT, until } from "./until.js";
+import { eventually, PATIENT, until } from "./until.js";
 
 useBrowser();
 const onElements = useElements();
@@ -334,7 +334,7 @@ visit(
       await route.fulfill({ response: answer, body: SLOWLY + (await answer.text()) });
     },
   },
-  async ({ page }) => {
+  async ({ page, site }) => {
     // Every width that a thumbnail ever has from now on; a string, because names of functions are helped along in Node.
     await page.evaluate(`{
       window.widths = [];
@@ -363,7 +363,10 @@ visit(
       await page.locator(`#source input[value="${source}"]`).check();
     await settled(page);
     await page.locator("#status", { hasText: "4 tokens · 2 heads" }).waitFor();
-    await page.waitForTimeout(1500);
+    // The model comes all the same, and whatever was asked before is answered before the next question is.
+    await eventually(() => site.requests.some((path) => path.endsWith(".gguf")));
+    await page.locator("#causal").check();
+    await settled(page);
     assert.match(await text(page, "#status"), /^4 tokens · 2 heads/);
     assert.equal(await page.locator("#source input:checked").getAttribute("value"), "numpy");
     assert.equal(await page.locator("#heads canvas").count(), 2);
@@ -378,9 +381,12 @@ visit(
     const released = new Promise<void>((done) => {
       release = done;
     });
-    await page.route("**/slow.gguf", async (route) => {
-      await released;
-      await route.fulfill({ body: ggufFile("slow.gguf", "llama").buffer }).catch(() => {});
+    const answered = new Promise<void>((done) => {
+      void page.route("**/slow.gguf", async (route) => {
+        await released;
+        await route.fulfill({ body: ggufFile("slow.gguf", "llama").buffer }).catch(() => {});
+        done();
+      });
     });
     await page.locator("#open-button").click();
     await page.locator("#open-address").fill(`${site.url}slow.gguf`);
@@ -390,7 +396,9 @@ visit(
     await page.setInputFiles("#open-files", [ggufFile("quick.gguf", "gpt2", TWELVE)]);
     await page.locator("#about", { hasText: "quick.gguf" }).waitFor();
     release();
-    await page.waitForTimeout(1000);
+    await answered;
+    // What the worker may make of that is done before the next question is answered.
+    await typeText(page, "How are How");
     assert.match(await text(page, "#about"), /^quick\.gguf/);
     assert.equal(await page.locator("#heads .card").count(), 12);
     assert.deepEqual(

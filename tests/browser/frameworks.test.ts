@@ -8,9 +8,11 @@ import path from "node:path";
 import test, { after } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
+import type { Page } from "playwright-core";
 import { packAndInstall, projectRoot } from "../package/packed.ts";
 import { printed, writePage } from "./app.ts";
-import { CSP, launchChromium, serveSite } from "./launch.ts";
+import { CSP, launchChromium, type ServedSite, serveSite } from "./launch.ts";
+import { until } from "./until.ts";
 import { EXPECTED, NEW_URL, workerApp } from "./worker-app.ts";
 
 const sources = fileURLToPath(new URL("../package/frameworks/", import.meta.url));
@@ -47,14 +49,25 @@ async function bundle(name: string, entry: string, define: Readonly<Record<strin
   return folder;
 }
 
-/** Opens a page with both elements and clicks on the second head. */
-async function tryElements(folder: string): Promise<void> {
+/** Opens a page that has nothing to complain about, and closes it and its server however that ends. */
+async function opened(folder: string, body: (page: Page, site: ServedSite) => Promise<void>): Promise<void> {
   const site = await serveSite(folder, { csp: CSP });
   const page = await browser.newPage();
-  const complaints: string[] = [];
-  page.on("console", (message) => complaints.push(message.text()));
-  page.on("pageerror", (error) => complaints.push(error.message));
-  await page.goto(site.url);
+  try {
+    const complaints: string[] = [];
+    page.on("console", (message) => complaints.push(message.text()));
+    page.on("pageerror", (error) => complaints.push(error.message));
+    await page.goto(site.url);
+    await body(page, site);
+    assert.deepEqual(complaints, []);
+  } finally {
+    await page.close();
+    await site.close();
+  }
+}
+
+/** Both elements are on the page, with their properties; clicks on the second head. */
+async function tryElements(page: Page): Promise<void> {
   const cards = page.locator("head-grid.heads [part~=card]");
   await cards.nth(1).waitFor();
   const given = await page.evaluate(() => {
@@ -71,14 +84,11 @@ async function tryElements(folder: string): Promise<void> {
   assert.deepEqual(given, { shape: [2, 3, 3], tokens: ["a", "b", "c"], causal: true, scale: "head", head: 0 });
   await cards.nth(1).click();
   await page.locator("output", { hasText: "head 1" }).waitFor();
-  assert.equal(await page.evaluate(() => document.querySelector("head-heatmap")?.head), 1);
-  assert.deepEqual(complaints, []);
-  await page.close();
-  await site.close();
+  await until(page, () => document.querySelector("head-heatmap")?.head === 1);
 }
 
 test("React 19 sets the elements' properties and hears their events", async () => {
-  await tryElements(await bundle("react", "react.tsx"));
+  await opened(await bundle("react", "react.tsx"), tryElements);
 });
 
 test("Vue 3 sets the elements' properties and hears their events", async () => {
@@ -92,7 +102,8 @@ test("Vue 3 sets the elements' properties and hears their events", async () => {
     'import { createApp } from "vue"; import App from "./App.vue.ts"; createApp(App).mount("#app");',
   );
   const flags = ["__VUE_OPTIONS_API__", "__VUE_PROD_DEVTOOLS__", "__VUE_PROD_HYDRATION_MISMATCH_DETAILS__"];
-  await tryElements(await bundle("vue", "vue.ts", Object.fromEntries(flags.map((flag) => [flag, "false"]))));
+  const folder = await bundle("vue", "vue.ts", Object.fromEntries(flags.map((flag) => [flag, "false"])));
+  await opened(folder, tryElements);
 });
 
 test("Svelte 5 sets the elements' properties and hears their events", async () => {
@@ -106,7 +117,7 @@ test("Svelte 5 sets the elements' properties and hears their events", async () =
     path.join(project, "svelte.js"),
     'import { mount } from "svelte"; import App from "./App.svelte.js"; mount(App, { target: document.querySelector("#app") });',
   );
-  await tryElements(await bundle("svelte", "svelte.js"));
+  await opened(await bundle("svelte", "svelte.js"), tryElements);
 });
 
 test("JSX, Vue's templates and Svelte's markup are checked against the elements", () => {
@@ -136,28 +147,21 @@ test("one script tag on a static page shows a file of weights, under a policy wi
   }
   copyFileSync(path.join(projectRoot, "web/public/attention.json"), path.join(folder, "attention.json"));
   writePage(folder, "./elements-define.js", '<head-heatmap src="./attention.json" causal head="4"></head-heatmap>');
-  const site = await serveSite(folder, { csp: CSP });
-  const page = await browser.newPage();
-  const complaints: string[] = [];
-  page.on("console", (message) => complaints.push(message.text()));
-  page.on("pageerror", (error) => complaints.push(error.message));
-  await page.goto(site.url);
-  // The strongest cell of the last row of head 4, as the file has it.
-  await page.locator("head-heatmap [role=grid][aria-rowcount='16']").waitFor({ state: "attached" });
-  const shown = await page.evaluate(() => {
-    const map = document.querySelector("head-heatmap");
-    const weights = map?.weights;
-    const shape = weights && "shape" in weights ? weights.shape : undefined;
-    return [map?.problem, shape, map?.tokens[0], map?.causal];
+  await opened(folder, async (page, site) => {
+    // The strongest cell of the last row of head 4, as the file has it.
+    await page.locator("head-heatmap [role=grid][aria-rowcount='16']").waitFor({ state: "attached" });
+    const shown = await page.evaluate(() => {
+      const map = document.querySelector("head-heatmap");
+      const weights = map?.weights;
+      const shape = weights && "shape" in weights ? weights.shape : undefined;
+      return [map?.problem, shape, map?.tokens[0], map?.causal];
+    });
+    assert.deepEqual(shown, [null, [8, 16, 16], "the", true]);
+    assert.deepEqual(
+      site.requests.filter((request) => !request.endsWith("icon.svg")),
+      ["/", "/elements-define.js", "/elements.js", "/attention.json"],
+    );
   });
-  assert.deepEqual(shown, [null, [8, 16, 16], "the", true]);
-  assert.deepEqual(complaints, []);
-  assert.deepEqual(
-    site.requests.filter((request) => !request.endsWith("icon.svg")),
-    ["/", "/elements-define.js", "/elements.js", "/attention.json"],
-  );
-  await page.close();
-  await site.close();
 });
 
 test("webpack finds the worker's script by new URL", async () => {

@@ -75,7 +75,7 @@ visit(
     assert.match(
       await words(page, ".heads"),
       new RegExp(
-        `^Measuring this takes ${numHeads + 1} runs of the whole model, about \\d+ s\\. The first run downloads what is missing of the file, up to 65\\.\\d MiB, on top of that\\.$`,
+        `^Measuring this takes ${numHeads + 1} runs of the whole model, about \\d+ (s|min)\\. The first run downloads what is missing of the file, up to 65\\.\\d MiB, on top of that\\.$`,
       ),
     );
     assert.deepEqual(await cards(), byNumber);

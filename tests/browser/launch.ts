@@ -68,5 +68,6 @@ export function serveSite(
   folder: string = SITE,
   options: { csp?: string; basePath?: string } = {},
 ): Promise<ServedSite> {
-  return serve(folder, { ...options, delay: SLOW > 1 ? 100 * SLOW : 0 });
+  // A test that fails may leave its server: the run must end all the same.
+  return serve(folder, { ...options, unref: true, delay: SLOW > 1 ? 100 * SLOW : 0 });
 }

@@ -299,14 +299,14 @@ visit(
     server.headers = { ...EXPOSED, ETag: '"1"' };
     await openAddress(page, server.url);
     await eventually(() => held.length > 0);
-    const header = server.requests
-      .slice(0, -held.length)
-      .reduce((sum, { range }) => sum + (range ? range.end - range.begin : 0), 0);
     const total = formatBytes(gpt2.buffer.length);
-    await progressIs(
-      page,
-      `Reading what is needed: ${formatBytes(header + 100 * held.length)} so far, of a file of ${total}`,
-    );
+    // One request after another may come to be held.
+    await eventually(async () => {
+      const whole = server.requests.filter(({ range }) => (range?.begin ?? 0) < dataOffset);
+      const header = whole.reduce((sum, { range }) => sum + (range ? range.end - range.begin : 0), 0);
+      const bytes = formatBytes(header + 100 * held.length);
+      return (await text(page, "#open-bytes")) === `Reading what is needed: ${bytes} so far, of a file of ${total}`;
+    });
     stalls = false;
     for (const response of held) response.destroy();
     await opened(page, "model.gguf");

@@ -5,7 +5,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, type TestContext, test } from "node:test";
-import type { Browser, BrowserContext, BrowserContextOptions, Page, Route } from "playwright-core";
+import type { Browser, BrowserContext, BrowserContextOptions, Page, Request, Route } from "playwright-core";
 import { toFragment } from "../../web/playground/fragment.js";
 import { initialState } from "../../web/playground/state.js";
 import { CSP, launchChromium, type ServedSite, serveSite } from "./launch.js";
@@ -97,11 +97,14 @@ export function watch(page: Page, site: ServedSite): string[] {
     if (url.host !== host && url.protocol !== "blob:") complaints.push(`request to ${url.href}`);
   });
   page.on("requestfailed", (request) => {
-    // Let go of by the page itself, which was left or loaded anew, and not refused by anybody.
-    const dropped = /ABORTED/.test(request.failure()?.errorText ?? "");
-    if (!dropped) complaints.push(`failed request: ${request.url()}`);
+    if (!wasDropped(request)) complaints.push(`failed request: ${request.url()}`);
   });
   return complaints;
+}
+
+/** Let go of by the page itself, which was left or loaded anew, and not refused by anybody. */
+export function wasDropped(request: Request): boolean {
+  return /ABORTED/.test(request.failure()?.errorText ?? "");
 }
 
 export async function firstPicture(page: Page): Promise<void> {

@@ -59,21 +59,28 @@ const UNDER_WAY = `(async () => {
  * at rest may be read; every other moment is one of many.
  */
 export async function atRest(page: Asked): Promise<void> {
-  const ask = (question: string) => page.evaluate(question, undefined as never);
-  await ask(TWO_FRAMES);
+  await drawn(page);
   const end = performance.now() + PATIENCE;
   // What has come may want more: a panel its element.
   do {
     if (performance.now() > end) throw new Error(`the page is still not at rest after ${PATIENCE / 1000} s`);
     await until(page, `!(${BUSY})`);
-  } while (await ask(UNDER_WAY));
+  } while (await page.evaluate(UNDER_WAY, undefined as never));
+}
+
+/** After what has been done is drawn, whatever it has started. */
+export async function drawn(page: Asked): Promise<void> {
+  await page.evaluate(TWO_FRAMES, undefined as never);
 }
 
 /** The same for what is known here, such as what a server was asked. */
-export async function eventually(holds: () => boolean): Promise<void> {
+export async function eventually(
+  holds: () => boolean | Promise<boolean>,
+  otherwise = `this does not hold: ${holds}`,
+): Promise<void> {
   const end = performance.now() + PATIENCE;
-  while (!holds()) {
-    if (performance.now() > end) throw new Error(`this still does not hold after ${PATIENCE / 1000} s: ${holds}`);
+  while (!(await holds())) {
+    if (performance.now() > end) throw new Error(`${otherwise}, still after ${PATIENCE / 1000} s`);
     await new Promise((done) => setTimeout(done, 20));
   }
 }

@@ -42,11 +42,12 @@ function fileFor(folder, path) {
 
 /**
  * @param {string} folder
- * @param {{ port?: number, basePath?: string, csp?: string, headers?: Record<string, string>, delay?: number }} [options]
- *   basePath: "/some/path/", default "/"; port 0 is any free one; delay: milliseconds before each answer.
+ * @param {{ port?: number, basePath?: string, csp?: string, headers?: Record<string, string>, delay?: number, unref?: boolean }} [options]
+ *   basePath: "/some/path/", default "/"; port 0 is any free one; delay: milliseconds before each answer; unref: Node may
+ *   end while it listens.
  * @returns {Promise<{ url: string, requests: string[], close(): Promise<void> }>} requests: the paths asked for, in order.
  */
-export function serve(folder, { port = 0, basePath = "/", csp, headers = {}, delay = 0 } = {}) {
+export function serve(folder, { port = 0, basePath = "/", csp, headers = {}, delay = 0, unref = false } = {}) {
   /** @type {string[]} */
   const requests = [];
   /** @type {import("node:http").RequestListener} */
@@ -80,6 +81,7 @@ export function serve(folder, { port = 0, basePath = "/", csp, headers = {}, del
     if (delay > 0) setTimeout(() => answer(request, response), delay);
     else answer(request, response);
   });
+  if (unref) server.unref();
   return new Promise((done, failed) => {
     server.once("error", failed);
     server.listen(port, "127.0.0.1", () => {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import type { Page } from "puppeteer-core";
 import { violations } from "../axe.js";
 import { until } from "../until.js";
-import { click, settled, text, useFirefox, visit } from "./page.js";
+import { click, press, settled, text, useFirefox, visit } from "./page.js";
 
 useFirefox();
 
@@ -47,10 +47,10 @@ for (const [theme, language] of [
     await click(page, "#export");
     await settled(page);
     assert.deepEqual(await violations(page), [], "the menu");
-    await page.keyboard.press("Escape");
-    await page.keyboard.press("?");
+    await press(page, "Escape");
+    await press(page, "?");
     assert.deepEqual(await violations(page), [], "the keys");
-    await page.keyboard.press("Escape");
+    await press(page, "Escape");
     for (const id of ["wo", "gqa", "rank", "same"]) await openLab(page, id);
     assert.deepEqual(await violations(page), [], "the laboratories");
   });

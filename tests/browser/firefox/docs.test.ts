@@ -28,11 +28,9 @@ visit("Firefox: the elements of the overview are linked by one state", "elements
     () => (document.querySelector("head-grid")?.shadowRoot?.querySelectorAll("[part~=card]").length ?? 0) > 2,
   );
   await click(page, "head-grid >>> [part~=card]", 2);
-  const heads = await page.evaluate(() =>
-    [...document.querySelectorAll<HTMLElement & { state: { heads: number[] } }>(".linked")].map(
-      ({ state }) => state.heads[0],
-    ),
-  );
-  assert.deepEqual(heads, [2, 2, 2]);
+  await until(page, () => {
+    const linked = [...document.querySelectorAll<HTMLElement & { state: { heads: number[] } }>(".linked")];
+    return linked.length === 3 && linked.every(({ state }) => state.heads[0] === 2);
+  });
   assert.ok((await text(page, "h1")).length > 0);
 });

@@ -13,7 +13,7 @@ import { expected } from "../heads.js";
 import { CSP } from "../launch.js";
 import { bertFiles, type Chosen, ggufFile } from "../model-files.js";
 import { until } from "../until.js";
-import { click, one, pixels, settled, text, texts, tokens, type, useFirefox, visit } from "./page.js";
+import { click, one, pixels, press, settled, text, texts, tokens, type, useFirefox, visit } from "./page.js";
 
 useFirefox();
 
@@ -30,7 +30,7 @@ async function ask(page: Page, address: string): Promise<void> {
   // The panel is fetched with the first click.
   await settled(page);
   await (await one(page, "#open-address")).type(address);
-  await page.keyboard.press("Enter");
+  await press(page, "Enter");
 }
 
 async function numbersAre(page: Page, { buffer }: Chosen, options: object, typed: string): Promise<void> {

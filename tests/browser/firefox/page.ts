@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { after, before, type TestContext, test } from "node:test";
-import type { Browser, ElementHandle, Page } from "puppeteer-core";
+import type { Browser, ElementHandle, KeyInput, Page } from "puppeteer-core";
 import { CSP, type ServedSite, serveSite } from "../launch.js";
-import { atRest, PATIENCE, PATIENT, until } from "../until.js";
+import { atRest, drawn, eventually, PATIENCE, PATIENT, until } from "../until.js";
 import { launchFirefox } from "./launch.js";
 
 export interface Visit {
@@ -16,11 +16,19 @@ export interface Visit {
 
 let browser: Browser;
 
-/** `preferences` are those of about:config. */
+/**
+ * `preferences` are those of about:config. The worker that keeps the site would fetch all of it in every test, and
+ * complain where the network goes meanwhile: tests of it ask for it.
+ */
 export function useFirefox(preferences: Record<string, string | number | boolean> = {}): void {
   before(async () => {
     browser = await launchFirefox({
-      extraPrefsFirefox: { "intl.accept_languages": "en-US, en", "ui.systemUsesDarkTheme": 0, ...preferences },
+      extraPrefsFirefox: {
+        "intl.accept_languages": "en-US, en",
+        "ui.systemUsesDarkTheme": 0,
+        "dom.serviceWorkers.enabled": false,
+        ...preferences,
+      },
     });
   });
   after(() => browser?.close());
@@ -80,15 +88,36 @@ export async function settled(page: Page): Promise<void> {
   await atRest(page);
 }
 
-/** An element of a selector that may pass into a shadow tree by `>>>`. */
+/** An element of a selector that may pass into a shadow tree by `>>>`, once it is there. */
 export async function one(page: Page, selector: string, at = 0): Promise<ElementHandle<HTMLElement>> {
-  const found = (await page.$$(selector))[at];
-  assert.ok(found, `there is no ${selector} ${at}`);
+  let found: ElementHandle | undefined;
+  await eventually(async () => {
+    found = (await page.$$(selector))[at];
+    return found !== undefined;
+  }, `there is no ${selector} ${at}`);
   return found as ElementHandle<HTMLElement>;
 }
 
+/** Clicks once the element can be used and stands still: what moves is missed. */
 export async function click(page: Page, selector: string, at = 0): Promise<void> {
+  await eventually(
+    async () =>
+      (await one(page, selector, at)).evaluate(async (node) => {
+        const before = node.getBoundingClientRect();
+        await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+        const { x, y, width, height } = node.getBoundingClientRect();
+        const still = x === before.x && y === before.y && width === before.width && height === before.height;
+        return still && width > 0 && height > 0 && node.checkVisibility() && !node.matches(":disabled");
+      }),
+    `${selector} ${at} cannot be clicked`,
+  );
   await (await one(page, selector, at)).click();
+  await drawn(page);
+}
+
+export async function press(page: Page, key: KeyInput): Promise<void> {
+  await page.keyboard.press(key);
+  await drawn(page);
 }
 
 export async function texts(page: Page, selector: string): Promise<string[]> {

@@ -9,9 +9,23 @@ import { formatWeight } from "../../../web/elements/format.js";
 import { ramp, rampIndex } from "../../../web/elements/ramp.js";
 import { expected } from "../heads.js";
 import { until } from "../until.js";
-import { choose, click, one, pixels, sentence, settled, text, texts, tokens, type, useFirefox, visit } from "./page.js";
+import {
+  choose,
+  click,
+  one,
+  pixels,
+  press,
+  sentence,
+  settled,
+  text,
+  texts,
+  tokens,
+  type,
+  useFirefox,
+  visit,
+} from "./page.js";
 
-useFirefox();
+useFirefox({ "dom.serviceWorkers.enabled": true });
 
 const SENTENCE = "The cat sat on the mat because it was";
 const BUILT = `#t=${SENTENCE.replaceAll(" ", "+")}&s=built&h=6&q=7&k=5&l=en`;
@@ -86,8 +100,8 @@ visit("Firefox: the pointer reads a cell, a click keeps it, the keyboard moves o
   await settled(page);
   assert.equal(await sentence(page), said(5, 4));
   await (await one(page, "#matrix >>> .cursor")).focus();
-  await page.keyboard.press("Home");
-  await page.keyboard.press("ArrowRight");
+  await press(page, "Home");
+  await press(page, "ArrowRight");
   await settled(page);
   assert.equal(await sentence(page), said(5, 1));
 });
@@ -171,10 +185,10 @@ visit("Firefox: the trained model opens by itself, with the numbers of its file"
 visit("Firefox: ? lists the keys, Escape closes; language and theme change", BUILT, async ({ page }) => {
   await settled(page);
   await (await one(page, "#tab-matrix")).focus();
-  await page.keyboard.press("?");
+  await press(page, "?");
   const open = () => page.$eval("#keys", (dialog) => (dialog as HTMLDialogElement).open);
   assert.equal(await open(), true);
-  await page.keyboard.press("Escape");
+  await press(page, "Escape");
   assert.equal(await open(), false);
   await click(page, "#language");
   await settled(page);
