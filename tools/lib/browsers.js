@@ -50,12 +50,14 @@ function isProgram(file) {
 /** @param {string} debianPackage */
 export async function installPackage(debianPackage) {
   const env = { DEBIAN_FRONTEND: "noninteractive" };
-  const args = ["-y", "-qq", "--no-install-recommends", "install", debianPackage];
+  // Another installation may be under way, and a mirror may fail once.
+  const patience = ["-o", "DPkg::Lock::Timeout=300", "-o", "Acquire::Retries=3"];
+  const args = [...patience, "-y", "-qq", "--no-install-recommends", "install", debianPackage];
   try {
     const first = await run("apt-get", args, { env, stdout: "ignore" });
     if (first.code === 0) return;
     // No package lists yet, or old ones.
-    await run("apt-get", ["-qq", "update"], { env, stdout: "ignore" });
+    await run("apt-get", [...patience, "-qq", "update"], { env, stdout: "ignore" });
     await run("apt-get", args, { env, stdout: "ignore" });
   } catch {
     // A system without apt.
