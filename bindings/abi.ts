@@ -99,6 +99,8 @@ export interface NativeModule {
   variant(): number;
   convention(): number;
   words(): number;
+  /** Rows of a full tile of products, 4 to 5 in the simd build. Results do not depend on it, to the last bit. */
+  tileRows(rows: number): void;
   reserve(bytes: number): number;
   layerCreate(): number;
   layerDestroy(layer: number): void;

@@ -4,12 +4,14 @@
 // models/words.ts at load, by a hash.
 #include <emscripten/bind.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <new>
 #include <utility>
 
 #include "../src/dequantize.h"
+#include "../src/matmul.h"
 #include "../src/model_block.h"
 #include "../src/multi_head.h"
 
@@ -105,6 +107,9 @@ unsigned variant() {
   return address_of("simd");
 #endif
 }
+
+/// Before anything is packed: the height of full tiles.
+void tile_rows(unsigned rows) { full_tile_rows = std::clamp<size_t>(rows, kLeastTileRows, kTileRows); }
 
 unsigned reserve(unsigned bytes) {
   // An empty reservation is no failure, and 0 is the answer for failure.
@@ -333,6 +338,7 @@ EMSCRIPTEN_BINDINGS(headscope) {
   Direct<&variant>::bind("variant");
   Direct<&words>::bind("words");
   Direct<&convention>::bind("convention");
+  Direct<&tile_rows>::bind("tileRows");
   Direct<&reserve>::bind("reserve");
   Direct<&layer_create>::bind("layerCreate");
   Direct<&layer_destroy>::bind("layerDestroy");

@@ -1,5 +1,5 @@
 import { describe } from "./describe.js";
-import { supports, type Variant } from "./engine.js";
+import { keepsTallTiles, supports, type Variant } from "./engine.js";
 import { HeadscopeError } from "./errors.js";
 import { Instance } from "./headscope.js";
 import { Heap } from "./heap.js";
@@ -78,6 +78,7 @@ async function run({ variant, module, signal }: Checked, builtin: Builtin | unde
   if (variant !== "auto" && running !== variant) {
     throw wrong("module", `the ${variant} build, as variant says`, running);
   }
+  if (running === "simd" && keepsTallTiles()) native.tileRows(5);
   return new Instance(new Heap(native), VERSION, running);
 }
 

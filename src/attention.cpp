@@ -12,12 +12,12 @@
 namespace headscope {
 namespace {
 
-// Queries are taken in blocks (a multiple of both tile heights), so that a panel of keys is used for many rows
+// Queries are taken in blocks (a multiple of every height of tiles), so that a panel of keys is used for many rows
 // while it is in the first-level cache; where no [T, S] result is wanted, keys come in blocks as well and
-// 48 × 256 scores stay in the second-level cache. There several blocks of queries take a block of keys and values in
+// 60 × 256 scores stay in the second-level cache. There several blocks of queries take a block of keys and values in
 // turn before the next one is fetched: long inputs have more of them than the caches hold.
-constexpr size_t kQueryBlock = 48;
-static_assert(kQueryBlock % kTileRows == 0);
+constexpr size_t kQueryBlock = 60;
+static_assert(kQueryBlock % 4 == 0 && kQueryBlock % 5 == 0 && kQueryBlock % 6 == 0);
 constexpr size_t kKeyBlock = 256;
 static_assert(kKeyBlock % kPanel == 0);
 constexpr size_t kBlocksInTurn = 4;
@@ -357,7 +357,7 @@ class QueryBlock {
   float* scores_;
   size_t score_stride_;
   Row rows_[kQueryBlock];
-  Tile tiles_[kQueryBlock / kTileRows];
+  Tile tiles_[kQueryBlock / kLeastTileRows];
   size_t tile_count_ = 0;
 };
 

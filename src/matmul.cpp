@@ -30,7 +30,8 @@ void copy_to_panel(const float* from, size_t width, float* to) {
 }
 
 // Rows of A taken together before the panels are gone through again: 240 rows of 768 floats (0.7 MB) still lie in
-// the second-level cache, and each panel of B is then read from memory once per 240 rows. A multiple of 4 and 6.
+// the second-level cache, and each panel of B is then read from memory once per 240 rows. A multiple of every height of
+// tiles.
 constexpr size_t kRowGroup = 240;
 
 // Up to so many numbers of C a product is done sooner where the rows of A lie than by packing them first: 2 times as
@@ -340,8 +341,8 @@ void multiply_tiles(const Product& product, size_t rows, const float* a, float* 
   if (rows == 1) return multiply_row(product, a, c);
   // As for_each_tile deals them: all tiles of full height, then the others.
   const size_t full = full_tiles(rows);
-  if (full > 0) kTiles[kTileRows - 2](product, full, a, c);
-  for (size_t first = full * kTileRows; first < rows;) {
+  if (full > 0) kTiles[full_tile_rows - 2](product, full, a, c);
+  for (size_t first = full * full_tile_rows; first < rows;) {
     const size_t count = next_tile(rows - first);
     multiply_rest(product, count, a + first * product.depth, c + first * product.c_stride);
     first += count;

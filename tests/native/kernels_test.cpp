@@ -229,12 +229,12 @@ void tiles_in_a_row_are_dealt_as_they_are_among_others() {
     std::vector<size_t> tiles;
     size_t next = 0;
     for_each_tile(rows, [&](size_t first, size_t count) {
-      CHECK(first == next && count >= 1 && count <= kTileRows && (count > 1 || rows == 1));
+      CHECK(first == next && count >= 1 && count <= full_tile_rows && (count > 1 || rows == 1));
       next += count;
       tiles.push_back(count);
     });
-    CHECK(next == rows && tiles.size() == (rows + kTileRows - 1) / kTileRows);
-    CHECK(full_tiles(rows) == static_cast<size_t>(std::count(tiles.begin(), tiles.end(), kTileRows)));
+    CHECK(next == rows && tiles.size() == (rows + full_tile_rows - 1) / full_tile_rows);
+    CHECK(full_tiles(rows) == static_cast<size_t>(std::count(tiles.begin(), tiles.end(), full_tile_rows)));
     for (size_t begin = 0; begin < tiles.size(); ++begin) {
       size_t run = 0;
       for (size_t end = begin; end < tiles.size(); ++end) {
@@ -427,14 +427,17 @@ int main() {
   softmax_rows();
   short_rows_equal_running_ones();
   capping_matches_tanh();
-  matmul_at_every_size();
-  rows_do_not_depend_on_their_neighbours();
   short_rows_end_where_they_end();
   packed_rows_lie_side_by_side();
-  tiles_in_a_row_are_dealt_as_they_are_among_others();
-  a_row_alone_equals_a_row_of_any_tiles();
-  a_row_alone_equals_a_row_of_a_tile();
-  rows_in_place_equal_packed_ones();
+  for (full_tile_rows = kLeastTileRows; full_tile_rows <= kTileRows; ++full_tile_rows) {
+    matmul_at_every_size();
+    rows_do_not_depend_on_their_neighbours();
+    tiles_in_a_row_are_dealt_as_they_are_among_others();
+    a_row_alone_equals_a_row_of_any_tiles();
+    a_row_alone_equals_a_row_of_a_tile();
+    rows_in_place_equal_packed_ones();
+  }
+  full_tile_rows = kTileRows;
   appending_equals_packing_at_once();
   rotary_matches_reference();
   return check::report("kernels");
