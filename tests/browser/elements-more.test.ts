@@ -431,6 +431,28 @@ visit("<head-compare> with controls changes a side's head, and its maps zoom tog
   assert.doesNotMatch(firstLabels[0] ?? "", /t0,/);
 });
 
+for (const [width, columns] of [
+  [760, 2],
+  [1160, 3],
+] as const) {
+  visit(`<head-compare> draws all three maps of one size, ${columns} beside each other`, {}, async (page) => {
+    await page.setViewportSize({ width, height: 900 });
+    await put(page, "head-compare", {
+      properties: { tokens: Array.from({ length: 12 }, (_, i) => `t${i}`), weights: even(12, 2) },
+    });
+    assert.equal(await part(page, ".maps").getAttribute("data-columns"), String(columns));
+    const boxes = await Promise.all(
+      ["left", "right", "difference"].map((side) => part(page, `figure.${side} >> css=[part=box]`).boundingBox()),
+    );
+    const [left, right, difference] = boxes.map((box) => box ?? assert.fail());
+    for (const other of [right, difference]) {
+      assert.ok(other && left && Math.abs(other.width - left.width) <= 1, `${left?.width} and ${other?.width}`);
+      assert.ok(Math.abs(other.height - left.height) <= 1, `${left.height} and ${other.height}`);
+    }
+    assert.equal(left?.y === difference?.y, columns === 3);
+  });
+}
+
 // shape-trace ----------------------------------------------------------------------------------------------------------
 
 visit(

@@ -11,7 +11,8 @@ export const STYLE = `
 }
 .maps[data-columns="2"] .difference {
   grid-column: 1 / -1;
-  max-width: 620px;
+  /* As wide as each of the two above it: the same cell is of the same size in all three. */
+  width: calc((100% - 26px) / 2);
 }
 .maps[data-columns="3"] {
   grid-template-columns: repeat(3, minmax(0, 1fr));
