@@ -174,6 +174,55 @@ visit("the prune curve of a large model: the shown layer's heads, or all, when a
   complaints.splice(0);
 });
 
+visit(
+  "what a switched-off head changes is said in sight of its box, however long the grid is",
+  OPTIONS,
+  async ({ page, complaints }, t) => {
+    const many = { dModel: 96, numHeads: 48, numKVHeads: 48, headDim: 2 };
+    const server = await serve(t, ggufFile("many.gguf", "gpt2", many).buffer);
+    server.headers = HEADERS;
+    await openAddress(page, server.url);
+    await page.locator("#heads .card").nth(47).waitFor();
+    await settled(page);
+    for (const viewport of [
+      { width: 1280, height: 800 },
+      { width: 390, height: 800 },
+    ]) {
+      await page.setViewportSize(viewport);
+      const box = page.locator("#heads .card input").nth(1);
+      // Where the box stands in the middle of the window, and the end of the grid is far below it.
+      await box.evaluate((node) => node.scrollIntoView({ block: "center" }));
+      await box.uncheck();
+      await page.locator("#change", { hasText: /L\d H1 the model.* changes/ }).waitFor();
+      await settled(page);
+      const end = await page.locator("#heads").evaluate((grid) => grid.getBoundingClientRect().bottom);
+      assert.ok(end > viewport.height, `the grid ends at ${end}`);
+      const { y, height } = (await page.locator("#change").boundingBox()) ?? assert.fail();
+      assert.ok(y > 0 && y + height <= viewport.height, `${viewport.width}: ${y} + ${height}`);
+      const ticked = (await box.boundingBox()) ?? assert.fail();
+      assert.ok(ticked.y + ticked.height <= y, "the box is not below the sentence");
+      // The keyboard's way down the grid does not end behind it.
+      const cards = page.locator("#heads .card");
+      await cards.nth(1).focus();
+      for (let i = 0; i < 3; i++) {
+        await page.keyboard.press("ArrowDown");
+        await settled(page);
+        const [card, words] = await Promise.all([
+          page.locator("#heads .card:focus").boundingBox(),
+          page.locator("#change").boundingBox(),
+        ]);
+        assert.ok(
+          card && words && card.y + card.height <= words.y,
+          `${viewport.width}, ${i}: ${card?.y} + ${card?.height}, ${words?.y}`,
+        );
+      }
+      await box.check();
+      await settled(page);
+    }
+    complaints.splice(0);
+  },
+);
+
 visit("beside many heads the enlarged one stays in sight", OPTIONS, async ({ page, complaints }, t) => {
   const many = { dModel: 96, numHeads: 48, numKVHeads: 48, headDim: 2 };
   const server = await serve(t, ggufFile("many.gguf", "gpt2", many).buffer);
