@@ -338,3 +338,22 @@ visit(
     );
   },
 );
+
+for (const width of [2560, 3840]) {
+  visit(
+    `at ${width} px heads and the enlarged one are as large as on any screen, and more of them stand in a row`,
+    { viewport: { width, height: 1400 } },
+    async ({ page }) => {
+      const pictures = await page.locator("#heads canvas").evaluateAll((all) =>
+        all.map((canvas) => {
+          const { width, top } = canvas.getBoundingClientRect();
+          return { width, top };
+        }),
+      );
+      for (const picture of pictures) assert.ok(picture.width >= 110 && picture.width <= 140, `${picture.width} px`);
+      assert.equal(new Set(pictures.map(({ top }) => top)).size, 1, "eight in a row");
+      const card = (await page.locator(".detail").boundingBox()) ?? assert.fail();
+      assert.ok(card.width <= 560, `${card.width} px`);
+    },
+  );
+}
