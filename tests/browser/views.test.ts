@@ -357,3 +357,36 @@ for (const width of [2560, 3840]) {
     },
   );
 }
+
+for (const locale of ["en-US", "zh-CN"]) {
+  visit(
+    `the name of a head stands beside the tabs at 1280 px, and whole below them on a phone: ${locale}`,
+    { locale, fragment: `s=tiny&y=0&h=0&l=${locale.slice(0, 2)}` },
+    async ({ page }) => {
+      await page.locator("fieldset#layers:not([hidden])").waitFor();
+      await settled(page);
+      const middle = async (selector: string) => {
+        const { y, height } = (await page.locator(selector).boundingBox()) ?? assert.fail(selector);
+        return y + height / 2;
+      };
+      for (let head = 0; head < 8; head++) {
+        for (const part of ["#detail-title", "#previous-head", "#next-head"]) {
+          const [tab, at] = [await middle("#tab-numbers"), await middle(part)];
+          assert.ok(Math.abs(tab - at) < 6, `${await text(page, "#detail-title")}, ${part}: ${at} beside ${tab}`);
+        }
+        const [title, name] = await Promise.all(
+          ["#detail-title", "#detail-title > :first-child"].map((selector) => page.locator(selector).boundingBox()),
+        );
+        assert.ok(title && name && name.x >= title.x - 1 && name.x + name.width <= title.x + title.width + 1);
+        await page.locator("#next-head").click();
+        await settled(page);
+      }
+      await page.setViewportSize({ width: 390, height: 800 });
+      await settled(page);
+      const [title, kind] = await Promise.all(
+        ["#detail-title", "#detail-title > .kind"].map((selector) => page.locator(selector).boundingBox()),
+      );
+      assert.ok(title && kind && kind.y < title.y + title.height / 2, "what the head does is seen");
+    },
+  );
+}

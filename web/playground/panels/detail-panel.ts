@@ -38,6 +38,9 @@ export class DetailPanel {
   private missing: Tab | null = null;
   private readonly options: OptionsPanel;
   private readonly sentence = byId("sentence");
+  private readonly name = el("span");
+  /** Where there is no room beside the tabs it is left to the head's card. */
+  private readonly kind = el("span", { class: "kind" });
   private readonly tabs = [...byId("tabs").querySelectorAll<HTMLButtonElement>("[role=tab]")];
   private scene: Scene | null = null;
 
@@ -46,6 +49,7 @@ export class DetailPanel {
     private readonly linked: ViewState,
   ) {
     this.options = new OptionsPanel(shell);
+    byId("detail-title").replaceChildren(this.name, this.kind);
     this.matrix.state = linked;
     stick(byId("views").querySelector<HTMLElement>(".detail") as HTMLElement);
     on(byId("previous-head"), "click", () => this.step(-1));
@@ -79,7 +83,8 @@ export class DetailPanel {
     const { answer, view, captions, layer, head } = scene;
     const { tab, scale } = this.shell.state;
     const name = answer.source.layers > 1 ? say("heads.nameLayer", { layer, head }) : say("heads.name", { head });
-    setText(byId("detail-title"), `${name} · ${captions[head]?.name ?? ""}`);
+    setText(this.name, name);
+    setText(this.kind, ` · ${captions[head]?.name ?? ""}`);
     for (const button of this.tabs) {
       const on = tabName(button) === tab;
       setAttributes(button, { "aria-selected": on ? "true" : "false", tabindex: on ? 0 : -1 });
