@@ -308,4 +308,19 @@ export const enMore = {
   "hide.none": "nothing",
   "hide.special": "special tokens",
   "hide.first": "the first one",
+  "built.previous.how":
+    "The position of a token is written as 32 clock hands. WQ turns the query's hands back by one step, so they agree best with the hands of the token before.",
+  "built.twoBack.how": "As the previous-token head, with the query's hands turned back by two steps.",
+  "built.first.how":
+    "Every query asks for the one feature only the first token has. Trained models have such heads too: the first token is where they rest.",
+  "built.same.how":
+    "WQ and WK both pass on what the token is, so a token agrees with itself and with its copies. Upper and lower case count as the same word.",
+  "built.induction.how":
+    "WQ passes on what the query is, WK what came before the key: the head reads what followed the same token earlier (an induction head). With no match it rests on the first token. Without the mask it also sees what follows the query itself.",
+  "built.rare.how":
+    "Every query asks for rarity. How rare a token is comes from a short list of common words and characters, its length, and how often it occurs in your text.",
+  "built.nearby.how":
+    "Only the slow clock hands are compared, so the agreement falls off gently with distance, like a bell curve about two tokens wide.",
+  "built.broad.how":
+    "WQ and WK are zero: all scores are equal, so every visible token gets the same weight. The head takes the average.",
 } as const;

@@ -221,4 +221,14 @@ export const zhMore: Readonly<Record<Exclude<MessageKey, keyof typeof zh>, strin
   "time.seconds": "{count} 秒",
   "time.minutes": "{count} 分钟",
   "time.hours": "{count} 小时",
+  "built.previous.how": "词元的位置写成 32 根钟表指针。W_Q 把查询的指针往回拨一步，于是与前一个词元的指针最吻合。",
+  "built.twoBack.how": "与“前一个词元”的头相同，只是把查询的指针往回拨两步。",
+  "built.first.how":
+    "每个查询都在找只有第一个词元才有的特征。训练出来的模型也有这样的头：无事可做时，它们停在第一个词元上。",
+  "built.same.how": "W_Q 和 W_K 都传递“这是什么词”，所以词元与自己以及自己的重复出现相匹配。英文不分大小写。",
+  "built.induction.how":
+    "W_Q 传递查询是什么词，W_K 传递键的前一个是什么词：这个头读的是同一个词上次出现后的下一个词（归纳头）。没有匹配时停在第一个词元上。不加掩码时，它也会看到查询自己的下一个词。",
+  "built.rare.how": "每个查询都在找罕见程度。它来自一份常用词和常用字表、词的长度，以及词在文中出现的次数。",
+  "built.nearby.how": "只比较走得慢的指针，所以吻合程度随距离缓缓下降，像一条宽约两个词元的钟形曲线。",
+  "built.broad.how": "W_Q 和 W_K 都是零：所有得分相等，每个可见词元的权重相同。这个头取平均。",
 };

@@ -2,7 +2,6 @@
 
 import { SCALES } from "../elements/scale.js";
 import { headCode, parseHeadCode } from "./head-key.js";
-import { packText, unpackText } from "./packed-text.js";
 import { entryById } from "./sources/index.js";
 import type { State } from "./state.js";
 import { againsts, combines, directions, tabs, tidyText } from "./state.js";
@@ -65,6 +64,9 @@ export function toFragment(state: State): string {
 /** Texts as they are, and packed. */
 const PACKED = { t: "z", e: "i" } as const;
 
+/** Fetched for long texts only. Where it does not come a link is as in a browser that cannot pack. */
+const packing = () => import("./packed-text.js").catch(() => null);
+
 /** The shortest form of a fragment: long texts packed. */
 export async function packFragment(fragment: string): Promise<string> {
   const fields = new URLSearchParams(fragment);
@@ -72,8 +74,8 @@ export async function packFragment(fragment: string): Promise<string> {
   for (const [plain, name] of Object.entries(PACKED)) {
     const text = fields.get(plain) ?? "";
     if (text.length < LONG) continue;
-    const value = await packText(text);
-    if (value !== null && value.length < new URLSearchParams({ t: text }).toString().length)
+    const value = await (await packing())?.packText(text);
+    if (value != null && value.length < new URLSearchParams({ t: text }).toString().length)
       packed.set(plain, [name, value]);
   }
   if (packed.size === 0) return fragment;
@@ -91,8 +93,8 @@ export async function unpackFragment(fragment: string): Promise<string | null> {
   for (const [plain, name] of Object.entries(PACKED)) {
     const packed = fields.get(name);
     if (packed === null) continue;
-    const text = await unpackText(packed);
-    if (text === null) return null;
+    const text = await (await packing())?.unpackText(packed);
+    if (text == null) return null;
     fields.delete(name);
     fields.set(plain, text);
   }

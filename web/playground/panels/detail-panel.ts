@@ -7,7 +7,7 @@ import type { HeadHeatmap } from "../../elements/head-heatmap.js";
 import { tokenNode } from "../../elements/token-label.js";
 import type { ViewState } from "../../elements/view-state.js";
 import type { MessageKey } from "../../i18n/index.js";
-import { compose, say, withWords } from "../../i18n/index.js";
+import { compose, message, say, withWords } from "../../i18n/index.js";
 import { busy } from "../busy.js";
 import type { Scene, Shell } from "../shell.js";
 import { on } from "../shell.js";
@@ -36,6 +36,8 @@ export class DetailPanel {
   private readonly panels = new Map<Tab, Panel | null>();
   /** A tab whose code could not be fetched. */
   private missing: Tab | null = null;
+  /** Whether the words of how a head works have been asked for. */
+  private asked = false;
   private readonly options: OptionsPanel;
   private readonly sentence = byId("sentence");
   private readonly name = el("span");
@@ -97,8 +99,27 @@ export class DetailPanel {
     } else this.panelOf(tab)?.render(scene);
     this.sentence.hidden = SPEAKING.includes(tab);
     const how = answer.open.heads[head]?.how;
-    byId("how").hidden = !how;
-    if (how) byId("how").replaceChildren(el("b", {}, say("detail.how")), " ", say(how));
+    const words = how && message(how);
+    byId("how").hidden = !words;
+    if (words) byId("how").replaceChildren(el("b", {}, say("detail.how")), " ", words);
+    // Not below heads that only stand in for a model on its way: they will be gone before that has been read.
+    else if (how && this.shell.state.source === answer.source.id) this.fetchWords();
+  }
+
+  private fetchWords(): void {
+    if (this.asked) return;
+    this.asked = true;
+    busy(byId("how"), withWords(Promise.resolve())).then(
+      () => this.shell.update({}),
+      (error: unknown) => {
+        const again = () => {
+          this.asked = false;
+          this.shell.update({});
+        };
+        addEventListener("online", again, { once: true });
+        this.shell.missed(error);
+      },
+    );
   }
 
   /** Null until its code is here; then the page is drawn again. */
