@@ -5,7 +5,7 @@
 //   Packed A     −A as [tiles][K][rows of the tile]: a step over k reads the tile's rows side by side. Without fused
 //                multiply-adds this is 8–15 % faster than reading rows where they lie.
 //   Row tile     1 … full_tile_rows rows of A by one panel, all sums in registers (6×8, 5×8 or 4×8: 8 to 12
-//                accumulators); two rows by two panels, one row by four.
+//                accumulators); two rows by two panels, one row by two to four.
 //   Order        panel outside, row tile inside: a panel (K · 32 bytes) stays in the first-level cache.
 //
 // Every tile adds its products in the order k = 0, 1, …, on top of what it starts from, whatever its number of
@@ -90,7 +90,7 @@ struct Product {
 /// (4 % without fused multiply-adds).
 void multiply_tiles(const Product& product, size_t rows, const float* a, float* c);
 
-/// The same for one row, which is packed as it is: four panels at a time, because a row alone is bound by how fast B
+/// The same for one row, which is packed as it is: several panels at a time, because a row alone is bound by how fast B
 /// comes from memory, and one panel after another would wait for its own sums.
 void multiply_row(const Product& product, const float* a, float* c);
 
