@@ -101,6 +101,13 @@ constexpr std::array<Tiles, sizeof...(kRows)> every_height(std::index_sequence<k
 }
 constexpr auto kTiles = every_height(std::make_index_sequence<kTileRows - 1>());
 
+// What the sums of one row start from, for whole panels from column `first` on; c is where they will go.
+template <size_t kSums>
+void start_row(const Product& p, size_t first, const float* c, Vec (&sums)[kSums]) {
+  const float* from = p.start == Start::bias ? p.bias + first : c;
+  for (size_t i = 0; i < kSums; ++i) sums[i] = p.start == Start::zero ? splat(0.0F) : load(from + i * kLanes);
+}
+
 // A tile of two rows by pairs of whole panels: by one, its four sums would not hide the latency of fused multiply-adds.
 // (Three rows by two panels need more registers than there are.) What columns are left is the caller's to see to.
 void two_rows_by_two_panels(const Product& p, size_t columns, const float* a, float* c) {
@@ -109,12 +116,7 @@ void two_rows_by_two_panels(const Product& p, size_t columns, const float* a, fl
   const float* b = p.panels;
   for (size_t n = 0; n < columns; n += 2 * kPanel, b += 2 * p.panel_stride) {
     Vec sums[kRows][kSums];
-    for (size_t r = 0; r < kRows; ++r) {
-      for (size_t i = 0; i < kSums; ++i) {
-        const float* from = p.start == Start::bias ? p.bias + n : c + r * p.c_stride + n;
-        sums[r][i] = p.start == Start::zero ? splat(0.0F) : load(from + i * kLanes);
-      }
-    }
+    for (size_t r = 0; r < kRows; ++r) start_row(p, n, c + r * p.c_stride + n, sums[r]);
     const float* a_k = a;
     const float* b_k = b;
     const float* const end = b + p.depth * kPanel;
@@ -154,10 +156,7 @@ constexpr size_t kMostRowPanels = 4;
 void row_by_four_panels(const Product& p, size_t first, const float* a, float* c) {
   constexpr size_t kSums = kMostRowPanels * kPanel / kLanes;
   Vec sums[kSums];
-  for (size_t i = 0; i < kSums; ++i) {
-    const float* from = (p.start == Start::bias ? p.bias + first : c) + i * kLanes;
-    sums[i] = p.start == Start::zero ? splat(0.0F) : load(from);
-  }
+  start_row(p, first, c, sums);
   const float* p0 = p.panels + first / kPanel * p.panel_stride;
   const float* p1 = p0 + p.panel_stride;
   const float* p2 = p1 + p.panel_stride;
@@ -181,10 +180,7 @@ template <size_t kCount>
 void row_by_panels(const Product& p, size_t first, const float* a, float* c) {
   constexpr size_t kSums = kCount * kPanel / kLanes;
   Vec sums[kSums];
-  for (size_t i = 0; i < kSums; ++i) {
-    const float* from = (p.start == Start::bias ? p.bias + first : c) + i * kLanes;
-    sums[i] = p.start == Start::zero ? splat(0.0F) : load(from);
-  }
+  start_row(p, first, c, sums);
   const float* panel[kCount];
   for (size_t i = 0; i < kCount; ++i) panel[i] = p.panels + (first / kPanel + i) * p.panel_stride;
   for (size_t k = 0; k < p.depth * kPanel; k += kPanel, ++a) {

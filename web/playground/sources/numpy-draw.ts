@@ -2,12 +2,11 @@
 
 import type { Tensor } from "headscope";
 import { LegacyRandom } from "./numpy-random.js";
+import { HEADS, T } from "./numpy-seed42.js";
 import { openLayer } from "./run-layer.js";
 import type { Core, OpenSource } from "./source.js";
 
-const T = 4;
 const D = 8;
-const HEADS = 2;
 
 export interface Seed42 {
   /** Double precision, in the order the tutorial draws them. */

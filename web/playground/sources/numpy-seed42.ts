@@ -7,8 +7,8 @@ import { say } from "../../i18n/index.js";
 import type { Token, Unit } from "../tokens.js";
 import type { HeadSource } from "./source.js";
 
-const T = 4;
-const HEADS = 2;
+export const T = 4;
+export const HEADS = 2;
 
 const tokens: readonly Token[] = Array.from({ length: T }, (_, i) => ({ text: `x${i}`, start: 0, end: 0, id: i }));
 
