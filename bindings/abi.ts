@@ -46,6 +46,7 @@ export enum F {
   valueHeadDim,
   numerics,
   hidden,
+  streamed,
 }
 
 /** Places of the words that `layerCreate` reads. */
@@ -79,7 +80,7 @@ export enum L {
  * FNV-1a of all names in their order, those of models/words.ts included. tests/api/convention.test.ts tells the number
  * after a change.
  */
-export const CONVENTION = 0xc54a695b;
+export const CONVENTION = 0xd1d103bc;
 
 export const FLAG_CAUSAL = 1;
 export const FLAG_WINDOW_LEFT = 2;
@@ -130,6 +131,8 @@ export interface NativeModule {
   blockCreate(): number;
   blockDestroy(block: number): void;
   blockForward(block: number, cache: number): number;
+  /** The facade's: called with the kind (0 weights, 1 scores), first row, number and address of rows that are done. */
+  takeRows: (kind: number, first: number, count: number, address: number) => void;
   readonly HEAPU8: Uint8Array;
   readonly HEAP32: Int32Array;
   readonly HEAPU32: Uint32Array;

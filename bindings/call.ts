@@ -1,7 +1,7 @@
 import { F, STATUS_CAPACITY, STATUS_OK, STATUS_OUT_OF_MEMORY } from "./abi.js";
 import { checkAttached } from "./check.js";
 import { mismatch } from "./errors.js";
-import { allocateLarge, byteArea, floatArea, type Heap, outOfMemory } from "./heap.js";
+import { allocateLarge, byteArea, checkMemory, floatArea, type Heap, outOfMemory } from "./heap.js";
 import type { AttentionResult } from "./types.js";
 
 /** Results in the order in which they lie in the arena. Bit i of `Call.wanted` asks for the i-th. */
@@ -27,6 +27,13 @@ export const CONTRIBUTIONS_BIT = 1 << Result.contributions;
 function lowest(bits: number): number {
   return 31 - Math.clz32(bits & -bits);
 }
+
+/**
+ * Weights and scores of so many numbers leave the module block by block, while they are in the processor's caches; the
+ * arena, which is never given back, need not hold them.
+ */
+const STREAMED_LENGTH = 2 ** 16;
+const ROWS_BITS = (1 << Result.weights) | (1 << Result.scores);
 
 const SCORES_STAGE_NUMBERS = { scaled: 0, capped: 1, masked: 2 } as const;
 export type ScoresStage = keyof typeof SCORES_STAGE_NUMBERS;
@@ -167,6 +174,10 @@ export function execute(heap: Heap, call: Call, layer: number, cache: number, bl
   if (call.out !== undefined || call.buffers !== undefined) refuseHeapViews(heap, call);
   refuseDetached(call);
   const results = wanted & ~TRACE_BIT;
+  const rowNumbers = resultLength(call, Result.weights); // and those of scores
+  const streamed = rowNumbers < STREAMED_LENGTH ? 0 : results & ROWS_BITS;
+  const placed = results & ~streamed;
+  if (streamed !== 0) checkMemory(name, "a result", rowNumbers * 4);
 
   // 1. Places in the arena, in units of 16 bytes.
   let end = floatArea(query.length);
@@ -189,7 +200,7 @@ export function execute(heap: Heap, call: Call, layer: number, cache: number, bl
   const hiddenAt = end;
   if (hidden !== undefined) end += floatArea(hidden.length);
   const resultsAt = end;
-  for (let bits = results; bits !== 0; bits &= bits - 1) end += floatArea(resultLength(call, lowest(bits)));
+  for (let bits = placed; bits !== 0; bits &= bits - 1) end += floatArea(resultLength(call, lowest(bits)));
   // One unit more: an area may be empty, but its address has to lie inside.
   const arena = heap.reserve(name, (end + 1) * 16);
 
@@ -248,7 +259,8 @@ export function execute(heap: Heap, call: Call, layer: number, cache: number, bl
   u32[w + F.heads] = 0;
   u32[w + F.concat] = 0;
   u32[w + F.contributions] = 0;
-  for (let bits = results, at = resultsAt; bits !== 0; bits &= bits - 1) {
+  u32[w + F.streamed] = streamed;
+  for (let bits = placed, at = resultsAt; bits !== 0; bits &= bits - 1) {
     const i = lowest(bits);
     u32[w + (WORDS[i] as number)] = arena + at * 16;
     at += floatArea(resultLength(call, i));
@@ -262,15 +274,21 @@ export function execute(heap: Heap, call: Call, layer: number, cache: number, bl
   if (block) u32[w + F.hidden] = hidden === undefined ? 0 : arena + hiddenAt * 16;
 
   // 4. The call.
+  if (streamed !== 0) {
+    heap.rowTargets[Result.weights] = result.weights?.data;
+    heap.rowTargets[Result.scores] = result.scores?.data;
+    heap.rowLength = call.keys;
+  }
   const status =
     layer === 0 ? heap.attention() : block ? heap.blockForward(layer, cache) : heap.layerForward(layer, cache);
+  if (streamed !== 0) heap.rowTargets.fill(undefined);
   if (status !== STATUS_OK) throw failure(name, status, end * 16);
 
   // 5. Results out. The memory may have grown meanwhile.
   heap.refresh();
   finish(heap, RESULTS.length, arena + outputAt * 16, call.outputLength, output);
   if (hidden !== undefined) heap.read(arena + hiddenAt * 16, hidden);
-  for (let bits = results, at = resultsAt; bits !== 0; bits &= bits - 1) {
+  for (let bits = placed, at = resultsAt; bits !== 0; bits &= bits - 1) {
     const i = lowest(bits);
     const length = resultLength(call, i);
     finish(heap, i, arena + at * 16, length, result[RESULTS[i] as string] as Pending);

@@ -3,6 +3,7 @@
 // lists go through one block of 32-bit words, whose order below is compared with that of the enums in abi.ts and
 // models/words.ts at load, by a hash.
 #include <emscripten/bind.h>
+#include <emscripten/em_js.h>
 
 #include <algorithm>
 #include <bit>
@@ -27,7 +28,8 @@ using namespace headscope;
   WORD(bias) WORD(biasStrideB) WORD(biasStrideH) WORD(biasStrideT) WORD(biasStrideS)                                \
   WORD(keyMask) WORD(keyLengths) WORD(headGate)                                                                     \
   WORD(weights) WORD(scores) WORD(scoresStage) WORD(q) WORD(k) WORD(v) WORD(heads) WORD(concat) WORD(contributions) \
-  WORD(numHeads) WORD(numKVHeads) WORD(headDim) WORD(valueHeadDim) WORD(numerics) WORD(hidden)
+  WORD(numHeads) WORD(numKVHeads) WORD(headDim) WORD(valueHeadDim) WORD(numerics) WORD(hidden)   \
+  WORD(streamed)
 
 #define HEADSCOPE_LAYER_WORDS(WORD)                                                                         \
   WORD(dModel) WORD(keyDim) WORD(valueDim) WORD(outDim) WORD(numHeads) WORD(numKVHeads) WORD(headDim)       \
@@ -167,6 +169,20 @@ Broadcast<T> broadcast(ForwardWord data) {
           word_block[first + 4]};
 }
 
+/// The facade's receiver of rows: `kind` 0 weights, 1 scores (heap.ts, takeRows).
+// clang-format off
+EM_JS(void, headscope_take_rows, (unsigned kind, unsigned first, unsigned count, unsigned rows), {
+  Module["takeRows"](kind, first >>> 0, count, rows >>> 0);
+});
+// clang-format on
+
+RowSink sink(unsigned kind) {
+  const auto take = [](void* to, size_t first, size_t count, const float* rows) {
+    headscope_take_rows(address_of(to), static_cast<unsigned>(first), static_cast<unsigned>(count), address_of(rows));
+  };
+  return {take, reinterpret_cast<void*>(static_cast<uintptr_t>(kind))};
+}
+
 ForwardCall read_call() {
   using W = ForwardWord;
   ForwardCall call;
@@ -193,6 +209,8 @@ ForwardCall read_call() {
   call.output = pointer<float>(W::output);
   call.weights = pointer<float>(W::weights);
   call.scores = pointer<float>(W::scores);
+  if ((number(W::streamed) & 1) != 0) call.weights_sink = sink(0);
+  if ((number(W::streamed) & 2) != 0) call.scores_sink = sink(1);
   call.scores_stage = static_cast<ScoresStage>(number(W::scoresStage));
   call.q = pointer<float>(W::q);
   call.k = pointer<float>(W::k);

@@ -91,6 +91,9 @@ export class Heap {
   i32!: Int32Array;
   f32!: Float32Array;
   liveObjects = 0;
+  /** Where a running call's rows of weights and of scores go as they are done, and how long a row is. */
+  readonly rowTargets: [Float32Array | undefined, Float32Array | undefined] = [undefined, undefined];
+  rowLength = 0;
   #arena = 0;
   #capacity = 0;
   /** What `copy` took last for each kind of result: a view costs as much as the copy of a small result. */
@@ -105,6 +108,12 @@ export class Heap {
     this.blockForward = native.blockForward;
     this.attention = native.attention;
     this.words = native.words() >>> 2; // >>>: addresses above 2 GiB come as unsigned or negative numbers
+    native.takeRows = (kind, first, count, address) => {
+      this.refresh();
+      const start = address >>> 2;
+      const rows = this.f32.subarray(start, start + count * this.rowLength);
+      this.rowTargets[kind]?.set(rows, first * this.rowLength);
+    };
     this.#takeViews();
   }
 

@@ -30,10 +30,28 @@ constexpr size_t kSharedQueries = kTileRows - 1;
 constexpr size_t kShortestHole = 4 * kPanel;
 
 /// A result has rows of all keys.
-bool has_whole_rows(const AttentionProblem& p) { return p.weights != nullptr || p.scores != nullptr; }
+bool has_whole_rows(const AttentionProblem& p) { return p.wants_weights() || p.wants_scores(); }
+
+/// Floats of scratch for so many rows of a result: none where they are written to the result itself.
+uint64_t sink_floats(const RowSink& sink, uint64_t rows, size_t keys) {
+  return sink.take != nullptr ? Workspace::need(rows * keys) : 0;
+}
+
+/// Where row `first` of a [B, H, T, S] result and those behind it go: into the result, or into scratch to be handed on
+/// from there. Null where it is not wanted.
+float* rows_from(float* result, const RowSink& sink, size_t first, size_t keys, float* scratch) {
+  if (sink.take != nullptr) return scratch;
+  return result != nullptr ? result + first * keys : nullptr;
+}
+
+void hand_on(const RowSink& sink, size_t first, size_t count, const float* rows) {
+  if (sink.take != nullptr) sink.take(sink.to, first, count, rows);
+}
 
 struct Areas {
   float* query;    // packed tiles of each block's queries, scaled
+  float* weights;  // results' rows of the block, null = not wanted
+  float* wanted_scores;
   float* scores;   // [rows, score_stride]; unused where the rows of the weights result serve
   float* packed;   // one tile of exponentials, packed
   float* sums;     // of each block [rows, padded dv]: Σ e^(s − m) · v so far
@@ -60,11 +78,12 @@ void add_visible_values(const AttentionProblem& p, size_t b, size_t head, size_t
 // Pass 4 of one row: its results from the sums and the exponentials, divided by the row's sum. A sum of 0 means that
 // the row saw no key. The exponentials may lie where the weights go.
 void finish_row(const AttentionProblem& p, size_t b, size_t head, size_t query, KeyRange visible, float sum,
-                const float* sums, const float* exponentials) {
+                const float* sums, const float* exponentials, float* weights) {
   const float inverse = sum == 0.0F ? 0.0F : 1.0F / sum;
   const size_t dv = p.value_head_dim;
-  const size_t index = (b * p.num_heads + head) * p.queries + query;
-  if (p.heads != nullptr) copy_scaled_row(sums, dv, inverse, 1.0F, p.heads + index * dv);
+  if (p.heads != nullptr) {
+    copy_scaled_row(sums, dv, inverse, 1.0F, p.heads + ((b * p.num_heads + head) * p.queries + query) * dv);
+  }
   if (p.output.data != nullptr) {
     float* to = p.output.row(b, head, query);
     const float gate = p.head_gate != nullptr ? p.head_gate[head] : 1.0F;
@@ -74,17 +93,16 @@ void finish_row(const AttentionProblem& p, size_t b, size_t head, size_t query, 
       copy_scaled_row(sums, dv, inverse, gate, to);
     }
   }
-  if (p.weights == nullptr) return;
-  float* row = p.weights + index * p.keys;
-  if (visible.begin > 0) fill_row(row, visible.begin, 0.0F);
-  if (visible.end < p.keys) fill_row(row + visible.end, p.keys - visible.end, 0.0F);
+  if (weights == nullptr) return;
+  if (visible.begin > 0) fill_row(weights, visible.begin, 0.0F);
+  if (visible.end < p.keys) fill_row(weights + visible.end, p.keys - visible.end, 0.0F);
   if (std::isnan(inverse)) {  // the row is NaN where it looks, and 0 where it does not
     for (size_t j = visible.begin; j < visible.end; ++j) {
-      row[j] = p.mask->visible(b, head, query, j, p.keys) ? inverse : 0.0F;
+      weights[j] = p.mask->visible(b, head, query, j, p.keys) ? inverse : 0.0F;
     }
   } else {
     const size_t n = visible.end - visible.begin;
-    copy_scaled_row(exponentials + visible.begin, n, inverse, 1.0F, row + visible.begin);
+    copy_scaled_row(exponentials + visible.begin, n, inverse, 1.0F, weights + visible.begin);
   }
 }
 
@@ -111,19 +129,14 @@ class QueryBlock {
   /// Rows first_row … of the block's heads first_head ….
   QueryBlock(const AttentionProblem& problem, const Areas& areas, size_t b, size_t kv_head, size_t first_head,
              size_t first_row, size_t rows)
-      : p_(problem),
-        areas_(areas),
-        b_(b),
-        first_index_((b * problem.num_heads + first_head) * problem.queries + first_row),
-        rows_count_(rows),
-        kv_head_(kv_head) {
+      : p_(problem), areas_(areas), b_(b), rows_count_(rows), kv_head_(kv_head) {
     keys_ = p_.key_values->keys(b, kv_head_);
     values_ = p_.key_values->values(b, kv_head_);
     padded_dv_ = padded_columns(p_.value_head_dim);
     const bool whole_rows = has_whole_rows(p_);
-    every_score_ = p_.scores != nullptr && p_.scores_stage != ScoresStage::masked;
-    if (p_.weights != nullptr) {
-      scores_ = p_.weights + row_index(0) * p_.keys;
+    every_score_ = p_.wants_scores() && p_.scores_stage != ScoresStage::masked;
+    if (areas_.weights != nullptr) {
+      scores_ = areas_.weights;
       score_stride_ = p_.keys;
     } else {
       scores_ = areas.scores;
@@ -180,8 +193,9 @@ class QueryBlock {
       start_sums(tiles_[t]);
       for (size_t r = tiles_[t].first; r < tiles_[t].first + tiles_[t].count; ++r) {
         const Row& row = rows_[r];
-        finish_row(p_, b_, row.head, row.query, row.visible, row.running.sum, areas_.sums + r * padded_dv_,
-                   score_row(r));
+        float* scores = score_row(r);
+        finish_row(p_, b_, row.head, row.query, row.visible, row.running.sum, areas_.sums + r * padded_dv_, scores,
+                   areas_.weights != nullptr ? scores : nullptr);
       }
     }
   }
@@ -189,7 +203,6 @@ class QueryBlock {
  private:
   [[nodiscard]] size_t head_of(size_t r) const { return rows_[r].head; }
   [[nodiscard]] size_t query_of(size_t r) const { return rows_[r].query; }
-  [[nodiscard]] size_t row_index(size_t r) const { return first_index_ + r; }
   /// Row r of the scores of a block of keys; [0] is the block's first key.
   [[nodiscard]] float* score_row(size_t r) const { return scores_ + r * score_stride_; }
 
@@ -274,7 +287,7 @@ class QueryBlock {
       p_.mask->fill_addends(b_, head_of(r), query_of(r), run_begin, run, p_.keys, areas_.addends);
       add_or_hide(run_scores, areas_.addends, run);
     }
-    if (p_.scores != nullptr && !every_score_) copy_scores(r, run_scores, run_begin, run);
+    if (p_.wants_scores() && !every_score_) copy_scores(r, run_scores, run_begin, run);
 
     if (run > 0) {
       const float shrink = take_block(rows_[r].running, run_scores, run);
@@ -290,7 +303,7 @@ class QueryBlock {
 
   /// The caller's scores: `n` of them from key `first` on, −Infinity around them.
   void copy_scores(size_t r, const float* row, size_t first, size_t n) {
-    float* to = p_.scores + row_index(r) * p_.keys;
+    float* to = areas_.wanted_scores + r * p_.keys;
     fill_row(to, first, kHidden);
     copy_row(row, n, to + first);
     fill_row(to + first + n, p_.keys - first - n, kHidden);
@@ -346,7 +359,6 @@ class QueryBlock {
   const AttentionProblem& p_;
   Areas areas_;
   size_t b_;
-  size_t first_index_;  // of the block's first row in [B, H, T]
   size_t rows_count_;
   size_t kv_head_;
   const float* keys_;
@@ -374,7 +386,9 @@ constexpr size_t whole_vectors(size_t n) { return (n + simd::kLanes - 1) / simd:
 
 /// A head of few queries and keys, in the passes of a QueryBlock, but all rows at once and every score of a row, with
 /// those that it may not see overwritten: to leave work out costs more here than the work.
-void attend_short(const AttentionProblem& p, size_t b, size_t head, size_t kv_head, float* scratch) {
+/// `weights` and `wanted_scores` are the head's rows of results, null = not wanted.
+void attend_short(const AttentionProblem& p, size_t b, size_t head, size_t kv_head, float* weights,
+                  float* wanted_scores, float* scratch) {
   const KeyValues& key_values = *p.key_values;
   const size_t width = whole_vectors(p.keys);
   const size_t padded_dv = padded_columns(p.value_head_dim);
@@ -396,8 +410,8 @@ void attend_short(const AttentionProblem& p, size_t b, size_t head, size_t kv_he
   for (size_t t = 0; t < p.queries; ++t) {
     float* row = rows + t * width;
     const auto copy_scores = [&](ScoresStage stage) {
-      if (p.scores == nullptr || p.scores_stage != stage) return;
-      copy_row(row, p.keys, p.scores + ((b * p.num_heads + head) * p.queries + t) * p.keys);
+      if (wanted_scores == nullptr || p.scores_stage != stage) return;
+      copy_row(row, p.keys, wanted_scores + t * p.keys);
     };
     copy_scores(ScoresStage::scaled);
     if (p.softcap > 0.0F) cap_scores(row, width, p.softcap);
@@ -429,7 +443,8 @@ void attend_short(const AttentionProblem& p, size_t b, size_t head, size_t kv_he
 
   // 4. Results.
   for (size_t t = 0; t < p.queries; ++t) {
-    finish_row(p, b, head, t, visible[t], row_sum(rows + t * width, width), sums + t * padded_dv, rows + t * width);
+    finish_row(p, b, head, t, visible[t], row_sum(rows + t * width, width), sums + t * padded_dv, rows + t * width,
+               weights != nullptr ? weights + t * p.keys : nullptr);
   }
 }
 
@@ -450,9 +465,12 @@ struct Plan {
   uint64_t packed;
   uint64_t sums;  // of each block
   uint64_t addends;
+  uint64_t weights;  // of rows that go to a sink
+  uint64_t wanted_scores;
 };
 
-Plan plan(const AttentionProblem& problem) {
+// Once a call, so for size: [[gnu::cold]].
+[[gnu::cold]] Plan plan(const AttentionProblem& problem) {
   const size_t all_rows = Blocks(problem).rows;
   const uint64_t rows = std::min(kQueryBlock, all_rows);
   const uint64_t tile_rows = std::min<uint64_t>(rows, kTileRows);
@@ -461,10 +479,12 @@ Plan plan(const AttentionProblem& problem) {
   return {
       whole_rows ? 1 : std::min(kBlocksInTurn, (all_rows + kQueryBlock - 1) / kQueryBlock),
       Workspace::need(packed_tile_floats(rows, problem.head_dim)),
-      problem.weights != nullptr ? 0 : Workspace::need(rows * width),
+      problem.wants_weights() ? 0 : Workspace::need(rows * width),
       rows > 1 ? Workspace::need(packed_tile_floats(tile_rows, width)) : 0,
       Workspace::need(rows * padded_columns(problem.value_head_dim)),
       problem.mask->has_addends() ? Workspace::need(width) : 0,
+      sink_floats(problem.weights_sink, rows, problem.keys),
+      sink_floats(problem.scores_sink, rows, problem.keys),
   };
 }
 
@@ -475,6 +495,9 @@ void attend_blocks(const AttentionProblem& problem, const Plan& plan, const Area
   size_t count = 0;
   KeyRange seen{problem.keys, 0};
   Areas areas = first;
+  const size_t first_index = (b * problem.num_heads + head) * problem.queries + first_row;
+  areas.weights = rows_from(problem.weights, problem.weights_sink, first_index, problem.keys, first.weights);
+  areas.wanted_scores = rows_from(problem.scores, problem.scores_sink, first_index, problem.keys, first.wanted_scores);
   for (size_t row = first_row; row < rows && count < plan.blocks; row += kQueryBlock) {
     const QueryBlock& block =
         blocks[count++].emplace(problem, areas, b, kv_head, head, row, std::min(kQueryBlock, rows - row));
@@ -490,24 +513,39 @@ void attend_blocks(const AttentionProblem& problem, const Plan& plan, const Area
     }
   }
   for (size_t i = 0; i < count; ++i) blocks[i]->finish();
+  const size_t done = std::min(kQueryBlock, rows - first_row);
+  hand_on(problem.weights_sink, first_index, done, areas.weights);
+  hand_on(problem.scores_sink, first_index, done, areas.wanted_scores);
 }
 
 }  // namespace
 
-uint64_t attention_scratch(const AttentionProblem& problem) {
+[[gnu::cold]] uint64_t attention_scratch(const AttentionProblem& problem) {
   if (is_short(problem)) {
     const uint64_t padded = padded_columns(problem.keys) + padded_columns(problem.value_head_dim);
-    return Workspace::need(saturating_product(problem.queries, problem.head_dim + padded) + problem.keys);
+    return Workspace::need(saturating_product(problem.queries, problem.head_dim + padded) + problem.keys) +
+           sink_floats(problem.weights_sink, problem.queries, problem.keys) +
+           sink_floats(problem.scores_sink, problem.queries, problem.keys);
   }
   const Plan p = plan(problem);
-  return p.blocks * (p.query + p.sums) + p.scores + p.packed + p.addends;
+  return p.blocks * (p.query + p.sums) + p.scores + p.packed + p.addends + p.weights + p.wanted_scores;
 }
 
-void attend(const AttentionProblem& problem, float* scratch) {
+[[gnu::cold]] void attend(const AttentionProblem& problem, float* scratch) {
   const size_t group = problem.num_heads / problem.num_kv_heads;
   if (is_short(problem)) {
+    float* const weights = scratch;
+    float* const scores = weights + sink_floats(problem.weights_sink, problem.queries, problem.keys);
+    float* const rest = scores + sink_floats(problem.scores_sink, problem.queries, problem.keys);
     for (size_t b = 0; b < problem.batch; ++b) {
-      for (size_t h = 0; h < problem.num_heads; ++h) attend_short(problem, b, h, h / group, scratch);
+      for (size_t h = 0; h < problem.num_heads; ++h) {
+        const size_t first = (b * problem.num_heads + h) * problem.queries;
+        float* const to_weights = rows_from(problem.weights, problem.weights_sink, first, problem.keys, weights);
+        float* const to_scores = rows_from(problem.scores, problem.scores_sink, first, problem.keys, scores);
+        attend_short(problem, b, h, h / group, to_weights, to_scores, rest);
+        hand_on(problem.weights_sink, first, problem.queries, to_weights);
+        hand_on(problem.scores_sink, first, problem.queries, to_scores);
+      }
     }
     return;
   }
@@ -518,6 +556,8 @@ void attend(const AttentionProblem& problem, float* scratch) {
   areas.scores = areas.sums + p.blocks * p.sums;
   areas.packed = areas.scores + p.scores;
   areas.addends = areas.packed + p.packed;
+  areas.weights = areas.addends + p.addends;
+  areas.wanted_scores = areas.weights + p.weights;
   const Blocks blocks(problem);
   for (size_t b = 0; b < problem.batch; ++b) {
     for (size_t g = 0; g < problem.num_kv_heads; ++g) {

@@ -32,6 +32,14 @@ struct HeadRows {
   [[nodiscard]] T* row(size_t b, size_t h, size_t t) const { return data + b * stride_b + h * stride_h + t * stride_t; }
 };
 
+/// Takes rows of a [B, H, T, S] result as they are done, block by block, while they are in the caches: the whole result
+/// is written once, where its owner wants it, and needs no memory here.
+struct RowSink {
+  /// `count` dense rows, the first of them the `first`-th of the B · H · T. Each row comes once, in no promised order.
+  void (*take)(void* to, size_t first, size_t count, const float* rows) = nullptr;
+  void* to = nullptr;
+};
+
 struct AttentionProblem {
   size_t batch = 0;
   size_t num_heads = 0;       // H
@@ -52,11 +60,16 @@ struct AttentionProblem {
   float* heads = nullptr;    // [B, H, T, dv], before the gate
   float* weights = nullptr;  // [B, H, T, S]
   float* scores = nullptr;   // [B, H, T, S]
+  RowSink weights_sink;      // in place of `weights`
+  RowSink scores_sink;       // in place of `scores`
   ScoresStage scores_stage = ScoresStage::masked;
+
+  [[nodiscard]] bool wants_weights() const { return weights != nullptr || weights_sink.take != nullptr; }
+  [[nodiscard]] bool wants_scores() const { return scores != nullptr || scores_sink.take != nullptr; }
 };
 
-/// Floats of scratch that `attend` needs: a few rows of scores or, where neither weights nor scores are wanted,
-/// a fixed block, so that memory does not grow with T · S.
+/// Floats of scratch that `attend` needs: a few rows of what is wanted of weights and scores or, where neither is, a
+/// fixed block, so that memory does not grow with T · S.
 uint64_t attention_scratch(const AttentionProblem& problem);
 
 /// Runs the problem. `scratch` holds attention_scratch(problem) floats, aligned to 16 bytes.

@@ -39,6 +39,8 @@ AttentionProblem problem_of(const LayerConfig& config, const ForwardCall& call, 
       .heads = call.heads,
       .weights = call.weights,
       .scores = call.scores,
+      .weights_sink = call.weights_sink,
+      .scores_sink = call.scores_sink,
       .scores_stage = call.scores_stage,
   };
 }

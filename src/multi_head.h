@@ -62,6 +62,8 @@ struct ForwardCall {
   float* output = nullptr;   // [B, T, outDim]
   float* weights = nullptr;  // [B, H, T, S]
   float* scores = nullptr;   // [B, H, T, S]
+  RowSink weights_sink;      // in place of `weights`; nothing is handed on unless the call succeeds
+  RowSink scores_sink;       // in place of `scores`
   ScoresStage scores_stage = ScoresStage::masked;
   float* q = nullptr;              // [B, H, T, dk], after bias and rotary
   float* k = nullptr;              // [B, G, S, dk], cached keys included

@@ -5,6 +5,7 @@ import { languageFiles } from "./language-files.js";
 import { lateImports } from "./late-imports.js";
 import { firstPicture } from "./offline/first-picture.js";
 import { offline } from "./offline/plugin.js";
+import { tightScripts } from "./tight-scripts.js";
 import { tightStyles } from "./tight-styles.js";
 import { later } from "./worker-parts.js";
 
@@ -72,6 +73,7 @@ export default defineConfig({
   plugins: [
     docs(),
     tightStyles(path("elements/")),
+    tightScripts(),
     lateImports(),
     firstPicture(path("../dist/index.js")),
     languageFiles({ en: path("i18n/en.ts"), zh: path("i18n/zh.ts") }),

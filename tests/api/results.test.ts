@@ -234,3 +234,66 @@ eachVariant("a window that reaches past everything is no window; one of 2 keeps 
     [false, false, false, true, true, true],
   );
 });
+
+/** Heads first to last − 1 of a [B, H, T, width] tensor of one item. */
+function heads({ data, shape }: Tensor, first: number, last: number): Tensor {
+  const [, , rows, width] = shape as [number, number, number, number];
+  const size = rows * width;
+  return { data: data.slice(first * size, last * size), shape: [1, last - first, rows, width] };
+}
+
+eachVariant("large weights and scores, which come block by block, are what a head alone gives", (hs) => {
+  const random = new Random(21);
+  for (const [H, T, S] of [
+    [4, 150, 130], // blocks of queries, the last one short
+    [120, 24, 24], // short heads
+    [8, 1, 9001], // one query
+    [9, 61, 150], // one query left over
+  ] as const) {
+    const q = random.tensor([1, H, T, 8]);
+    const k = random.tensor([1, H, S, 8]);
+    const v = random.tensor([1, H, S, 6]);
+    const allowed = { data: random.bits(T * S, 0.7), shape: [T, S] };
+    for (const options of [{}, { causal: { offset: S - T } }, { mask: allowed, softcap: 2 }]) {
+      for (const want of [["weights"], ["scores"], ["weights", "scores"]] as Want[][]) {
+        for (const scoresStage of ["scaled", "capped", "masked"] as const) {
+          const whole = hs.attention(q, k, v, { ...options, want, scoresStage }) as unknown as Record<string, Tensor>;
+          for (let h = 0; h < H; h += Math.ceil(H / 5)) {
+            const [headQ, headK, headV] = [q, k, v].map((each) => heads(each, h, h + 1)) as [Tensor, Tensor, Tensor];
+            const alone = hs.attention(headQ, headK, headV, { ...options, want, scoresStage });
+            for (const [name, { data }] of Object.entries(alone as unknown as Record<string, Tensor>)) {
+              assertSameBits(
+                heads(whole[name] as Tensor, h, h + 1).data,
+                data,
+                `${H} × ${T} × ${S}, ${name}, head ${h}`,
+              );
+            }
+          }
+        }
+      }
+    }
+  }
+});
+
+eachVariant("large weights and scores do not stay in the module's memory", (hs) => {
+  const random = new Random(22);
+  const layer = hs.multiHeadAttention(CONFIG, drawWeights(CONFIG, random));
+  const x = random.tensor([3, 1000, 12]);
+  layer.forward(x, { want: [] });
+  const before = hs.memory().heapBytes;
+  const out = { scores: new Float32Array(3 * 4 * 1000 * 1000).fill(Number.NaN) };
+  const result = layer.forward(x, { causal: true, want: ["weights", "scores"], out });
+  const bytes = result.weights.data.byteLength + out.scores.byteLength;
+  assert.equal(bytes, 96e6);
+  assert.equal(result.scores.data, out.scores);
+  const grown = hs.memory().heapBytes - before;
+  assert.ok(grown < 2e6, `${grown} bytes for ${bytes} of results`);
+  // The last row of each head sees every key.
+  for (let row = 999; row < 12_000; row += 1000) {
+    let sum = 0;
+    for (let j = 0; j < 1000; ++j) sum += result.weights.data[row * 1000 + j] as number;
+    assert.ok(Math.abs(sum - 1) < 1e-5, `row ${row}: ${sum}`);
+    assert.ok(result.scores.data.subarray(row * 1000 - 1000 + 500, row * 1000).every((s) => !Number.isNaN(s)));
+  }
+  assert.ok(result.weights.data.every((w) => w >= 0 && w <= 1.000001));
+});

@@ -215,6 +215,61 @@ std::vector<double> with_past(const std::vector<float>& past, const std::vector<
   return all;
 }
 
+/// Rows of [B, H, T, S] as a sink gets them.
+struct Taken {
+  check::Guarded rows;
+  std::vector<int> times;  // each row came
+  size_t keys;
+  size_t most = 0;  // at once
+
+  Taken(size_t count, size_t width) : rows(count * width), times(count, 0), keys(width) {}
+
+  [[nodiscard]] RowSink sink() {
+    const auto take = [](void* to, size_t first, size_t count, const float* data) {
+      auto& taken = *static_cast<Taken*>(to);
+      CHECK(first + count <= taken.times.size());
+      for (size_t r = first; r < first + count; ++r) ++taken.times[r];
+      if (count * taken.keys > 0) {
+        std::memcpy(taken.rows.data() + first * taken.keys, data, count * taken.keys * sizeof(float));
+      }
+      taken.most = std::max(taken.most, count);
+    };
+    return {take, this};
+  }
+
+  /// Every row came once, a block of queries or a short head at a time, and is the result's to the last bit.
+  void check_rows(const float* expected) {
+    for (const int each : times) CHECK(each == 1);
+    CHECK(rows.intact() && most <= 60);
+    CHECK(times.empty() || keys == 0 || std::memcmp(rows.data(), expected, times.size() * keys * sizeof(float)) == 0);
+  }
+};
+
+/// Weights, scores or both handed on row by row instead of kept change no bit of any result.
+void rows_go_to_sinks(const Layer& layer, const ForwardCall& whole, size_t keys) {
+  const size_t count = whole.batch * layer.config().num_heads * whole.queries;
+  const size_t outputs = whole.batch * whole.queries * layer.config().out_dim;
+  for (const unsigned sunk : {1U, 2U, 3U}) {
+    Taken weights(count, keys);
+    Taken scores(count, keys);
+    check::Guarded kept_weights(count * keys);
+    check::Guarded kept_scores(count * keys);
+    check::Guarded out(outputs);
+    Workspace workspace;
+    ForwardCall call = whole;
+    call.output = out.data();
+    call.weights = (sunk & 1U) != 0 ? nullptr : kept_weights.data();
+    call.scores = (sunk & 2U) != 0 ? nullptr : kept_scores.data();
+    if ((sunk & 1U) != 0) call.weights_sink = weights.sink();
+    if ((sunk & 2U) != 0) call.scores_sink = scores.sink();
+    CHECK(layer.forward(call, nullptr, workspace) == Status::ok);
+    CHECK(out.intact() && kept_weights.intact() && kept_scores.intact());
+    CHECK(outputs == 0 || std::memcmp(out.data(), whole.output, outputs * sizeof(float)) == 0);
+    if ((sunk & 1U) != 0) weights.check_rows(whole.weights);
+    if ((sunk & 2U) != 0) scores.check_rows(whole.scores);
+  }
+}
+
 void layer_matches_reference(uint64_t seed) {
   Case c = make_case(seed);
   const LayerConfig& config = c.config;
@@ -356,6 +411,7 @@ void layer_matches_reference(uint64_t seed) {
     bare.output = bare_out.data();
     CHECK(layer->forward(bare, nullptr, workspace) == Status::ok);
     CHECK(std::memcmp(bare_out.data(), out.data(), B * T * config.out_dim * sizeof(float)) == 0);
+    if (!c.streaming) rows_go_to_sinks(*layer, call, keys);
     bare.weights = nullptr;
     CHECK(layer->forward(bare, nullptr, workspace) == Status::ok);
     check::close(bare_out.data(), out.data(), B * T * config.out_dim, 1e-6 * largest_of(output) + 1e-7, "streamed");

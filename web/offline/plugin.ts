@@ -33,6 +33,7 @@ export function offline(): Plugin {
           hash.update(name).update(output.type === "chunk" ? output.code : output.source);
         }
         for (const name of readdirSync(publicDir).sort()) {
+          if (name in bundle) continue; // tight-scripts.ts
           files.push(`./${name}`);
           hash.update(name).update(readFileSync(join(publicDir, name)));
         }
