@@ -2,10 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { cost } from "headscope";
 import { ExactCache, ExactLayer } from "../support/oracle.js";
-import { CASES, type Case, chooseCases, flops, visiblePairs } from "./cases.ts";
+import { CASES, type Case, chooseCases, flops, projectionBytes, visiblePairs } from "./cases.ts";
 import { errorOf, expect } from "./expected.ts";
-import { limitModule, startLimit } from "./limit.ts";
+import { limitModule, startLimit, streamModule } from "./limit.ts";
 import type { Result, Row } from "./measure.ts";
+import { memoryWork } from "./memory.ts";
 import { parseOptions } from "./options.ts";
 import { OnnxModel } from "./peers/onnx-model.ts";
 import { plotSvg } from "./plot.ts";
@@ -169,6 +170,45 @@ test("a missed ratio stands beside what the limit allows", () => {
   const allowed = 1 / shareOfLimit(near, row("ORT matmul", 20));
   assert.ok(allowed < 1.75 && Math.abs((verdict?.ceiling ?? 0) - allowed) < 1e-12);
   assert.ok(verdictTable([verdict as Verdict]).includes(`**1.33** of ${short(allowed)}`));
+
+  // simd: its own chain is the limit, of its share and of its ratios.
+  const simd = result("D768 T128", row("simd", 17), row("ORT matmul", 20));
+  const verdicts = judge({ ...results, results: [simd] }, ["node24"]);
+  const of = (what: string) => verdicts.find((each) => each.what === what)?.ceiling ?? 0;
+  assert.equal(of("simd, T 128"), 80);
+  assert.ok(Math.abs(of("simd, T 128, ORT") - 20 / (654311424 / 40e6)) < 1e-9);
+});
+
+test("what memory alone takes counts: beside computing where it is read, on top of it where it is copied", () => {
+  const rows = [row("relaxed", 200), row("ORT matmul", 300)];
+  const ceiling = (id: string, what: string, memoryMs: number) => {
+    const one = { ...result(id, ...rows), flops: 5e9, memoryMs }; // 100 ms at 50 GFLOP/s
+    return judge({ ...results, results: [one] }, ["node24"]).find((each) => each.what === what)?.ceiling;
+  };
+  assert.equal(ceiling("D768 T1024 weights", "relaxed, T 1024 with weights, ORT", 20), 2.5);
+  assert.equal(ceiling("D768 decode128", "decode, 128 cached, ORT", 20), 3);
+  assert.equal(ceiling("D768 decode128", "decode, 128 cached, ORT", 150), 2);
+});
+
+test("memory's share of a case is every byte that decoding reads, or the results of long inputs", async () => {
+  const decoding = CASES.find(({ id }) => id === "D768 decode128") as Case;
+  assert.equal(projectionBytes(decoding), 4 * 4 * 768 * 768);
+  const { module, turns, bytes } = streamModule(1_000_000);
+  assert.ok(bytes >= 1_000_000 && bytes < 1_001_000);
+  const { instance } = await WebAssembly.instantiate(module);
+  const floats = new Float32Array((instance.exports.memory as WebAssembly.Memory).buffer);
+  const read = instance.exports.run as (turns: number) => number;
+  // Lane 0 of all that is read is added up: every vector once, and nothing behind them.
+  floats.fill(Number.NaN).fill(0, 0, bytes / 4);
+  const start = read(turns);
+  for (let i = 0; i < bytes / 4; i += 4) floats[i] = 1;
+  assert.equal(read(turns), start + bytes / 16);
+  assert.equal(await memoryWork(CASES.find(({ id }) => id === "D768 T128 weights") as Case), undefined);
+  const copies = (await memoryWork(CASES.find(({ id }) => id === "D768 T512 weights") as Case))?.() as Float32Array[];
+  assert.deepEqual(
+    copies.map(({ length }) => length),
+    [512 * 768, 12 * 512 * 512],
+  );
 });
 
 test("a plot has a line for each name and one for the limit", () => {

@@ -76,6 +76,11 @@ export function flops(c: Case): number {
   return projections + attention;
 }
 
+/** Bytes of the four projections. */
+export function projectionBytes(c: Case): number {
+  return c.core ? 0 : 4 * c.D * (2 * c.H * c.d + 2 * c.G * c.d);
+}
+
 /** Cases whose id or group is named, or begins with a name that ends in `*`; all of them without names. */
 export function chooseCases(names: readonly string[]): Case[] {
   const wanted = (c: Case) =>

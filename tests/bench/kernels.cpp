@@ -20,21 +20,6 @@ using namespace headscope;
 
 // ---- what the machine can do ----------------------------------------------------------------------------------------
 
-/// Twelve chains of `steps` multiply-adds that never leave the registers: 96 · steps FLOPs. The limit of every product.
-EXPORT(multiply_add_chains) float multiply_add_chains(size_t steps, float factor) {
-  using namespace simd;
-  Vec sums[12];
-  for (size_t i = 0; i < 12; ++i) sums[i] = splat(static_cast<float>(i));
-  const Vec f = splat(factor);
-  const Vec g = splat(1.0F - factor);
-  for (size_t step = 0; step < steps; ++step) {
-    for (Vec& sum : sums) sum = madd(sum, f, g);
-  }
-  Vec total = sums[0];
-  for (size_t i = 1; i < 12; ++i) total = total + sums[i];
-  return sum_lanes(total);
-}
-
 /// A chain of rotations and exclusive ors, one cycle each on every processor of today: 2 · steps cycles.
 EXPORT(cycle_chain) uint32_t cycle_chain(size_t steps, uint32_t x, uint32_t key) {
   for (size_t step = 0; step < steps; ++step) x = (x << 7 | x >> 25) ^ key;

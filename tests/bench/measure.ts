@@ -2,6 +2,7 @@ import { type Case, flops } from "./cases.ts";
 import type { Answer, Contender, Prepared } from "./contender.ts";
 import { errorOf, expect } from "./expected.ts";
 import type { Machine } from "./machine.ts";
+import { memoryWork } from "./memory.ts";
 import { makeProblem, type ProjectPast } from "./problem.ts";
 import { median, quantile, rotated } from "./statistics.ts";
 
@@ -28,6 +29,8 @@ export interface Result {
   readonly rounds: number;
   /** GFLOP/s of multiply-adds in registers, medians of the same rounds. */
   readonly limit: { readonly relaxed?: number; readonly simd?: number };
+  /** Median time of what memory alone asks for (memory.ts), where that is worth a look. */
+  readonly memoryMs?: number;
   readonly rows: readonly Row[];
   /** Who could not do it, or not right, and why. */
   readonly failures: readonly { readonly who: string; readonly why: string }[];
@@ -107,6 +110,10 @@ export async function measureCase(
     } while (performance.now() < end);
     entry.group = Math.max(1, Math.ceil(effort.turn / entry.callMs));
   }
+  const memory = await memoryWork(c);
+  const memorySamples: number[] = [];
+  // Until the engine has done its best for it.
+  for (const end = performance.now() + effort.warmUp; memory && performance.now() < end; ) memory();
   machine.startCase(effort.patience);
   const rounds = (entry: Entry) => (entry.callMs > SLOW_MS ? Math.min(3, effort.rounds) : effort.rounds);
   const lacking = (entry: Entry) => entry.samples.filter((one) => one.quiet).length < rounds(entry);
@@ -118,6 +125,7 @@ export async function measureCase(
       const ms = await time(entry.prepared.run, entry.group);
       entry.samples.push({ ms, quiet: before && machine.isQuiet() });
     }
+    if (memory) memorySamples.push(await timeMemory(memory, effort));
   }
   for (const entry of entries) await entry.prepared.dispose();
   return {
@@ -126,9 +134,21 @@ export async function measureCase(
     flops: flops(c),
     rounds: effort.rounds,
     limit: machine.limits(),
+    ...(memorySamples.length > 0 && { memoryMs: median(memorySamples) }),
     rows: entries.map((entry) => rowOf(entry, rounds(entry))),
     failures,
   };
+}
+
+/** As a turn of a contender: after one call that is not timed. */
+async function timeMemory(work: () => unknown, effort: Effort): Promise<number> {
+  const first = performance.now();
+  work();
+  const once = performance.now() - first;
+  const calls = Math.max(1, Math.ceil(effort.turn / 3 / Math.max(once, 0.01)));
+  const begin = performance.now();
+  for (let i = 0; i < calls; ++i) work();
+  return (performance.now() - begin) / calls;
 }
 
 function rowOf({ contender, error, samples, group }: Entry, rounds: number): Row {

@@ -1,6 +1,6 @@
 import type { Result } from "./measure.ts";
 import type { Results } from "./results.ts";
-import { bestRow, findRow, shareOfLimit, short } from "./table.ts";
+import { bestRow, findRow, limitMs, shareOfLimit, short } from "./table.ts";
 
 /** One line of the table of what has to be reached: a number that has to be at least (or at most) so much. */
 export interface Verdict {
@@ -12,7 +12,7 @@ export interface Verdict {
   readonly bound: number | undefined;
   readonly atMost: boolean;
   readonly unit: string;
-  /** What a program at the limit of wasm would reach: a peer near the limit cannot be beaten by more. */
+  /** What a program at the limit of the build would reach: a peer near the limit cannot be beaten by more. */
   readonly ceiling?: number | undefined;
 }
 
@@ -45,7 +45,7 @@ export function judge(results: Results, engines: readonly string[]): Verdict[] {
     const other = bestRow(result, peer, keep);
     return mine && other ? other.ms / mine.ms : undefined;
   };
-  /** A ratio of products that are bound by arithmetic, beside what it would be at the limit. */
+  /** A ratio beside what it would be at the limit. */
   const putRatio = (
     what: string,
     engine: string,
@@ -53,10 +53,12 @@ export function judge(results: Results, engines: readonly string[]): Verdict[] {
     who: string,
     peer: string,
     bound: number | undefined,
+    keep?: (name: string) => boolean,
   ) => {
-    const other = bestRow(result, peer);
-    const ceiling = result && other ? 1 / shareOfLimit(result, other) : undefined;
-    put(what, engine, ratio(result, who, peer), bound, "×", false, ceiling);
+    const other = bestRow(result, peer, keep);
+    const least = result && limitMs(result, who);
+    const ceiling = other && least ? other.ms / least : undefined;
+    put(what, engine, ratio(result, who, peer, keep), bound, "×", false, ceiling);
   };
   const share = (result: Result | undefined, who: string) => {
     const row = findRow(result, who);
@@ -69,7 +71,9 @@ export function judge(results: Results, engines: readonly string[]): Verdict[] {
       const result = find(engine, `D768 T${T}`);
       put(`relaxed, T ${T}`, engine, share(result, "relaxed"), 86, "% of the limit");
       putRatio(`relaxed, T ${T}, ORT`, engine, result, "relaxed", "ORT", 1.75);
-      put(`simd, T ${T}`, engine, share(result, "simd"), 77, "% of the limit");
+      const { relaxed, simd } = result?.limit ?? {};
+      const ceiling = relaxed && simd ? (100 * simd) / relaxed : undefined;
+      put(`simd, T ${T}`, engine, share(result, "simd"), 77, "% of the limit", false, ceiling);
       putRatio(`simd, T ${T}, ORT`, engine, result, "simd", "ORT", 1.5);
     }
   }
@@ -120,9 +124,9 @@ export function judge(results: Results, engines: readonly string[]): Verdict[] {
     ] as const) {
       const decode = find(engine, `D768 decode${cached}`);
       const best = bestOfOurs(decode) ?? "none of ours";
-      put(`decode, ${cached} cached, ORT`, engine, ratio(decode, best, "ORT", withoutConstants), io);
+      putRatio(`decode, ${cached} cached, ORT`, engine, decode, best, "ORT", io, withoutConstants);
       const constant = (name: string) => name.includes("constant");
-      put(`decode, ${cached} cached, ORT constants`, engine, ratio(decode, best, "ORT", constant), constants);
+      putRatio(`decode, ${cached} cached, ORT constants`, engine, decode, best, "ORT", constants, constant);
     }
     const grouped = (G: number) => {
       const result = find(engine, `D128 H32:${G} decode4096`);

@@ -1,5 +1,6 @@
 import { CASES } from "./cases.ts";
 import type { Result, Row } from "./measure.ts";
+import { leastMs } from "./memory.ts";
 
 const OURS = ["relaxed", "simd"];
 
@@ -15,6 +16,14 @@ export const gflops = (result: Result, row: Row): number => result.flops / row.m
 /** Of the relaxed limit where the engine has one: that is what wasm can do. */
 export function shareOfLimit(result: Result, row: Row): number {
   return gflops(result, row) / (result.limit.relaxed ?? result.limit.simd ?? Number.NaN);
+}
+
+/** What the build `who` of a program at the limit would take: registers, and the memory that the case asks for. */
+export function limitMs(result: Result, who: string): number | undefined {
+  const c = CASES.find(({ id }) => id === result.case);
+  const limit = who === "simd" ? result.limit.simd : (result.limit.relaxed ?? result.limit.simd);
+  if (!c || limit === undefined) return undefined;
+  return leastMs(c, result.flops / limit / 1e6, result.memoryMs);
 }
 
 export function findRow(result: Result | undefined, who: string): Row | undefined {
