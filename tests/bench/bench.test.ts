@@ -12,7 +12,7 @@ import { OnnxModel } from "./peers/onnx-model.ts";
 import { plotSvg } from "./plot.ts";
 import { makeProblem, type Problem } from "./problem.ts";
 import { replaceSection } from "./report.ts";
-import { judge, judged, passes, type Verdict, verdictTable } from "./requirements.ts";
+import { judge, judged, outOfReach, passes, tally, type Verdict, verdictTable } from "./requirements.ts";
 import { merge, type Results } from "./results.ts";
 import { median, quantile, rotated } from "./statistics.ts";
 import { bestRow, resultTable, shareOfLimit, short } from "./table.ts";
@@ -170,6 +170,10 @@ test("a missed ratio stands beside what the limit allows", () => {
   const allowed = 1 / shareOfLimit(near, row("ORT matmul", 20));
   assert.ok(allowed < 1.75 && Math.abs((verdict?.ceiling ?? 0) - allowed) < 1e-12);
   assert.ok(verdictTable([verdict as Verdict]).includes(`**1.33** of ${short(allowed)}`));
+  const kept = { ...(verdict as Verdict), value: 2 };
+  const missed = { ...(verdict as Verdict), ceiling: 1.9 };
+  assert.deepEqual([verdict as Verdict, kept, missed].map(outOfReach), [true, false, false]);
+  assert.match(tally([verdict as Verdict, kept, missed]), /^1 of 3 bounds are kept; 1 ask/);
 
   // simd: its own chain is the limit, of its share and of its ratios.
   const simd = result("D768 T128", row("simd", 17), row("ORT matmul", 20));

@@ -6,7 +6,7 @@ import { entryBytes } from "./entry-size.ts";
 import type { Result } from "./measure.ts";
 import { type EngineName, HELP, type Options, parseOptions } from "./options.ts";
 import { writeReport } from "./report.ts";
-import { judge, judged, passes, verdictTable } from "./requirements.ts";
+import { judge, judged, passes, tally, verdictTable } from "./requirements.ts";
 import { merge, type Results, readResults, writeResults } from "./results.ts";
 import type { Job, Report } from "./run.ts";
 import type { First, Lengths } from "./special.ts";
@@ -110,7 +110,7 @@ async function main(): Promise<number> {
   const verdicts = judged(judge(results, engines));
   const short = verdicts.filter((verdict) => !passes(verdict));
   process.stdout.write(`\n${verdictTable(short)}`);
-  process.stdout.write(`\n${verdicts.length - short.length} of ${verdicts.length} bounds are kept\n`);
+  process.stdout.write(`\n${tally(verdicts)}\n`);
   return short.length === 0 ? 0 : 1;
 }
 

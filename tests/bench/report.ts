@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { ENGINES } from "./options.ts";
 import { plotSvg } from "./plot.ts";
-import { judge, judged, passes, verdictTable } from "./requirements.ts";
+import { judge, tally, verdictTable } from "./requirements.ts";
 import type { Results } from "./results.ts";
 import { bestRow, findRow, resultTable, short } from "./table.ts";
 
@@ -57,7 +57,7 @@ export function writeReport(results: Results): void {
   let text = readFileSync(README, "utf8");
 
   const verdicts = judge(results, engines);
-  const kept = `${judged(verdicts).filter(passes).length} of ${judged(verdicts).length} bounds are kept; what is not is bold.`;
+  const kept = `${tally(verdicts)}. What is not kept is bold, followed by what is possible.`;
   text = replaceSection(text, "check", `${kept}\n\n${verdictTable(verdicts)}`);
 
   const drawn = engines.filter((engine) => ofEngine(engine).some((result) => /^D768 T\d+$/.test(result.case)));

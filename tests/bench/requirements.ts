@@ -22,6 +22,23 @@ export const passes = ({ value, bound, atMost }: Verdict): boolean =>
 /** What has a bound. */
 export const judged = (verdicts: readonly Verdict[]): Verdict[] => verdicts.filter(({ bound }) => bound !== undefined);
 
+/** Missed, and asked for more than a program at the limit would reach on this machine. */
+export const outOfReach = (verdict: Verdict): boolean =>
+  !passes(verdict) &&
+  !verdict.atMost &&
+  verdict.bound !== undefined &&
+  verdict.ceiling !== undefined &&
+  verdict.ceiling < verdict.bound;
+
+/** How many bounds are kept, in words. */
+export function tally(verdicts: readonly Verdict[]): string {
+  const all = judged(verdicts);
+  const kept = all.filter(passes).length;
+  const beyond = all.filter(outOfReach).length;
+  const others = beyond === 0 ? "" : `; ${beyond} ask for more than a program at the limit would reach on this machine`;
+  return `${kept} of ${all.length} bounds are kept${others}`;
+}
+
 const NEW = ["node24", "node26", "chromium"];
 
 /** Every row of the table, for every engine it speaks of. */
