@@ -12,7 +12,5 @@ export * from "./public.js";
  * @throws HeadscopeError on every failure: `"unsupported"`, `"format"`, `"config"` or `"aborted"`.
  */
 export function load(options?: LoadOptions): Promise<Headscope> {
-  return start(options, async (variant) => {
-    return unpack(variant === "simd" ? simd : await import("./generated/relaxed-bytes.js"));
-  });
+  return start(options, (variant) => unpack(variant === "simd" ? simd : import("./generated/relaxed-bytes.js")));
 }

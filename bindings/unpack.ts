@@ -19,9 +19,15 @@ interface Unpacker {
 
 const PAGE = 2 ** 16;
 
-/** The bytes, as a view of memory that nobody else has. Rejects with a RangeError when they are damaged. */
-export async function unpack({ size, packedBase64 }: PackedBytes): Promise<Uint8Array<ArrayBuffer>> {
-  const { instance } = await WebAssembly.instantiate(decodeBase64(unpackerBase64));
+/**
+ * The bytes, as a view of memory that nobody else has. Rejects with a RangeError when they are damaged. Packed ones may
+ * still be on their way: the decoder is started meanwhile.
+ */
+export async function unpack(coming: PackedBytes | Promise<PackedBytes>): Promise<Uint8Array<ArrayBuffer>> {
+  const [{ instance }, { size, packedBase64 }] = await Promise.all([
+    WebAssembly.instantiate(decodeBase64(unpackerBase64)),
+    coming,
+  ]);
   const unpacker = instance.exports as unknown as Unpacker;
   const packed = decodeBase64(packedBase64);
   const from = unpacker.memory.buffer.byteLength;
