@@ -32,30 +32,45 @@ constexpr size_t kShortestHole = 4 * kPanel;
 /// A result has rows of all keys.
 bool has_whole_rows(const AttentionProblem& p) { return p.wants_weights() || p.wants_scores(); }
 
-/// Floats of scratch for so many rows of a result: none where they are written to the result itself.
-uint64_t sink_floats(const RowSink& sink, uint64_t rows, size_t keys) {
-  return sink.take != nullptr ? Workspace::need(rows * keys) : 0;
+/// Rows of the [B, H, T, S] results from one on, null where a result is not wanted: in the result itself, or in
+/// scratch, to be handed on from there.
+struct ResultRows {
+  float* weights;
+  float* scores;
+};
+
+/// Floats of scratch for so many rows of the results that go to sinks.
+[[gnu::noinline]] uint64_t sink_floats(const AttentionProblem& p, uint64_t rows) {
+  const bool weights = p.weights_sink.take != nullptr;
+  const bool scores = p.scores_sink.take != nullptr;
+  return (uint64_t{weights} + uint64_t{scores}) * Workspace::need(rows * p.keys);
 }
 
-/// Where row `first` of a [B, H, T, S] result and those behind it go: into the result, or into scratch to be handed on
-/// from there. Null where it is not wanted.
-float* rows_from(float* result, const RowSink& sink, size_t first, size_t keys, float* scratch) {
-  if (sink.take != nullptr) return scratch;
-  return result != nullptr ? result + first * keys : nullptr;
+/// Rows first … first + rows − 1; `scratch` holds sink_floats(p, rows) or more.
+ResultRows result_rows(const AttentionProblem& p, size_t first, uint64_t rows, float* scratch) {
+  ResultRows results{};
+  if (p.weights != nullptr) results.weights = p.weights + first * p.keys;
+  if (p.scores != nullptr) results.scores = p.scores + first * p.keys;
+  if (p.weights_sink.take != nullptr) {
+    results.weights = scratch;
+    scratch += Workspace::need(rows * p.keys);
+  }
+  if (p.scores_sink.take != nullptr) results.scores = scratch;
+  return results;
 }
 
-void hand_on(const RowSink& sink, size_t first, size_t count, const float* rows) {
-  if (sink.take != nullptr) sink.take(sink.to, first, count, rows);
+void hand_on(const AttentionProblem& p, size_t first, size_t count, const ResultRows& rows) {
+  if (p.weights_sink.take != nullptr) p.weights_sink.take(p.weights_sink.to, first, count, rows.weights);
+  if (p.scores_sink.take != nullptr) p.scores_sink.take(p.scores_sink.to, first, count, rows.scores);
 }
 
 struct Areas {
   float* query;    // packed tiles of each block's queries, scaled
-  float* weights;  // results' rows of the block, null = not wanted
-  float* wanted_scores;
   float* scores;   // [rows, score_stride]; unused where the rows of the weights result serve
   float* packed;   // one tile of exponentials, packed
   float* sums;     // of each block [rows, padded dv]: Σ e^(s − m) · v so far
   float* addends;  // [keys of a block]
+  float* sunk;     // rows of a block that go to sinks
 };
 
 // Pass 3 of one row where a value is NaN or infinite: sums += e · V over keys from … to − 1, exponentials[0] of key
@@ -127,16 +142,16 @@ struct Tile {
 class QueryBlock {
  public:
   /// Rows first_row … of the block's heads first_head ….
-  QueryBlock(const AttentionProblem& problem, const Areas& areas, size_t b, size_t kv_head, size_t first_head,
-             size_t first_row, size_t rows)
-      : p_(problem), areas_(areas), b_(b), rows_count_(rows), kv_head_(kv_head) {
+  QueryBlock(const AttentionProblem& problem, const Areas& areas, const ResultRows& results, size_t b, size_t kv_head,
+             size_t first_head, size_t first_row, size_t rows)
+      : p_(problem), areas_(areas), results_(results), b_(b), rows_count_(rows), kv_head_(kv_head) {
     keys_ = p_.key_values->keys(b, kv_head_);
     values_ = p_.key_values->values(b, kv_head_);
     padded_dv_ = padded_columns(p_.value_head_dim);
     const bool whole_rows = has_whole_rows(p_);
     every_score_ = p_.wants_scores() && p_.scores_stage != ScoresStage::masked;
-    if (areas_.weights != nullptr) {
-      scores_ = areas_.weights;
+    if (results_.weights != nullptr) {
+      scores_ = results_.weights;
       score_stride_ = p_.keys;
     } else {
       scores_ = areas.scores;
@@ -195,7 +210,7 @@ class QueryBlock {
         const Row& row = rows_[r];
         float* scores = score_row(r);
         finish_row(p_, b_, row.head, row.query, row.visible, row.running.sum, areas_.sums + r * padded_dv_, scores,
-                   areas_.weights != nullptr ? scores : nullptr);
+                   results_.weights != nullptr ? scores : nullptr);
       }
     }
   }
@@ -303,7 +318,7 @@ class QueryBlock {
 
   /// The caller's scores: `n` of them from key `first` on, −Infinity around them.
   void copy_scores(size_t r, const float* row, size_t first, size_t n) {
-    float* to = areas_.wanted_scores + r * p_.keys;
+    float* to = results_.scores + r * p_.keys;
     fill_row(to, first, kHidden);
     copy_row(row, n, to + first);
     fill_row(to + first + n, p_.keys - first - n, kHidden);
@@ -358,6 +373,7 @@ class QueryBlock {
 
   const AttentionProblem& p_;
   Areas areas_;
+  ResultRows results_;
   size_t b_;
   size_t rows_count_;
   size_t kv_head_;
@@ -386,9 +402,8 @@ constexpr size_t whole_vectors(size_t n) { return (n + simd::kLanes - 1) / simd:
 
 /// A head of few queries and keys, in the passes of a QueryBlock, but all rows at once and every score of a row, with
 /// those that it may not see overwritten: to leave work out costs more here than the work.
-/// `weights` and `wanted_scores` are the head's rows of results, null = not wanted.
-void attend_short(const AttentionProblem& p, size_t b, size_t head, size_t kv_head, float* weights,
-                  float* wanted_scores, float* scratch) {
+void attend_short(const AttentionProblem& p, const ResultRows& results, size_t b, size_t head, size_t kv_head,
+                  float* scratch) {
   const KeyValues& key_values = *p.key_values;
   const size_t width = whole_vectors(p.keys);
   const size_t padded_dv = padded_columns(p.value_head_dim);
@@ -410,8 +425,8 @@ void attend_short(const AttentionProblem& p, size_t b, size_t head, size_t kv_he
   for (size_t t = 0; t < p.queries; ++t) {
     float* row = rows + t * width;
     const auto copy_scores = [&](ScoresStage stage) {
-      if (wanted_scores == nullptr || p.scores_stage != stage) return;
-      copy_row(row, p.keys, wanted_scores + t * p.keys);
+      if (results.scores == nullptr || p.scores_stage != stage) return;
+      copy_row(row, p.keys, results.scores + t * p.keys);
     };
     copy_scores(ScoresStage::scaled);
     if (p.softcap > 0.0F) cap_scores(row, width, p.softcap);
@@ -444,7 +459,7 @@ void attend_short(const AttentionProblem& p, size_t b, size_t head, size_t kv_he
   // 4. Results.
   for (size_t t = 0; t < p.queries; ++t) {
     finish_row(p, b, head, t, visible[t], row_sum(rows + t * width, width), sums + t * padded_dv, rows + t * width,
-               weights != nullptr ? weights + t * p.keys : nullptr);
+               results.weights != nullptr ? results.weights + t * p.keys : nullptr);
   }
 }
 
@@ -465,8 +480,7 @@ struct Plan {
   uint64_t packed;
   uint64_t sums;  // of each block
   uint64_t addends;
-  uint64_t weights;  // of rows that go to a sink
-  uint64_t wanted_scores;
+  uint64_t sunk;
 };
 
 // Once a call, so for size: [[gnu::cold]].
@@ -483,8 +497,7 @@ struct Plan {
       rows > 1 ? Workspace::need(packed_tile_floats(tile_rows, width)) : 0,
       Workspace::need(rows * padded_columns(problem.value_head_dim)),
       problem.mask->has_addends() ? Workspace::need(width) : 0,
-      sink_floats(problem.weights_sink, rows, problem.keys),
-      sink_floats(problem.scores_sink, rows, problem.keys),
+      sink_floats(problem, rows),
   };
 }
 
@@ -495,12 +508,13 @@ void attend_blocks(const AttentionProblem& problem, const Plan& plan, const Area
   size_t count = 0;
   KeyRange seen{problem.keys, 0};
   Areas areas = first;
-  const size_t first_index = (b * problem.num_heads + head) * problem.queries + first_row;
-  areas.weights = rows_from(problem.weights, problem.weights_sink, first_index, problem.keys, first.weights);
-  areas.wanted_scores = rows_from(problem.scores, problem.scores_sink, first_index, problem.keys, first.wanted_scores);
+  // Where weights or scores are wanted there is one block at a time.
+  const size_t index = (b * problem.num_heads + head) * problem.queries + first_row;
+  const size_t result_count = std::min(kQueryBlock, rows - first_row);
+  const ResultRows results = result_rows(problem, index, result_count, areas.sunk);
   for (size_t row = first_row; row < rows && count < plan.blocks; row += kQueryBlock) {
     const QueryBlock& block =
-        blocks[count++].emplace(problem, areas, b, kv_head, head, row, std::min(kQueryBlock, rows - row));
+        blocks[count++].emplace(problem, areas, results, b, kv_head, head, row, std::min(kQueryBlock, rows - row));
     seen = {std::min(seen.begin, block.seen().begin), std::max(seen.end, block.seen().end)};
     areas.query += plan.query;
     areas.sums += plan.sums;
@@ -513,9 +527,7 @@ void attend_blocks(const AttentionProblem& problem, const Plan& plan, const Area
     }
   }
   for (size_t i = 0; i < count; ++i) blocks[i]->finish();
-  const size_t done = std::min(kQueryBlock, rows - first_row);
-  hand_on(problem.weights_sink, first_index, done, areas.weights);
-  hand_on(problem.scores_sink, first_index, done, areas.wanted_scores);
+  hand_on(problem, index, result_count, results);
 }
 
 }  // namespace
@@ -524,27 +536,22 @@ void attend_blocks(const AttentionProblem& problem, const Plan& plan, const Area
   if (is_short(problem)) {
     const uint64_t padded = padded_columns(problem.keys) + padded_columns(problem.value_head_dim);
     return Workspace::need(saturating_product(problem.queries, problem.head_dim + padded) + problem.keys) +
-           sink_floats(problem.weights_sink, problem.queries, problem.keys) +
-           sink_floats(problem.scores_sink, problem.queries, problem.keys);
+           sink_floats(problem, problem.queries);
   }
   const Plan p = plan(problem);
-  return p.blocks * (p.query + p.sums) + p.scores + p.packed + p.addends + p.weights + p.wanted_scores;
+  return p.blocks * (p.query + p.sums) + p.scores + p.packed + p.addends + p.sunk;
 }
 
 [[gnu::cold]] void attend(const AttentionProblem& problem, float* scratch) {
   const size_t group = problem.num_heads / problem.num_kv_heads;
   if (is_short(problem)) {
-    float* const weights = scratch;
-    float* const scores = weights + sink_floats(problem.weights_sink, problem.queries, problem.keys);
-    float* const rest = scores + sink_floats(problem.scores_sink, problem.queries, problem.keys);
+    float* const rest = scratch + sink_floats(problem, problem.queries);
     for (size_t b = 0; b < problem.batch; ++b) {
       for (size_t h = 0; h < problem.num_heads; ++h) {
         const size_t first = (b * problem.num_heads + h) * problem.queries;
-        float* const to_weights = rows_from(problem.weights, problem.weights_sink, first, problem.keys, weights);
-        float* const to_scores = rows_from(problem.scores, problem.scores_sink, first, problem.keys, scores);
-        attend_short(problem, b, h, h / group, to_weights, to_scores, rest);
-        hand_on(problem.weights_sink, first, problem.queries, to_weights);
-        hand_on(problem.scores_sink, first, problem.queries, to_scores);
+        const ResultRows results = result_rows(problem, first, problem.queries, scratch);
+        attend_short(problem, results, b, h, h / group, rest);
+        hand_on(problem, first, problem.queries, results);
       }
     }
     return;
@@ -556,8 +563,7 @@ void attend_blocks(const AttentionProblem& problem, const Plan& plan, const Area
   areas.scores = areas.sums + p.blocks * p.sums;
   areas.packed = areas.scores + p.scores;
   areas.addends = areas.packed + p.packed;
-  areas.weights = areas.addends + p.addends;
-  areas.wanted_scores = areas.weights + p.weights;
+  areas.sunk = areas.addends + p.addends;
   const Blocks blocks(problem);
   for (size_t b = 0; b < problem.batch; ++b) {
     for (size_t g = 0; g < problem.num_kv_heads; ++g) {

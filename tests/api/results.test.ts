@@ -235,11 +235,11 @@ eachVariant("a window that reaches past everything is no window; one of 2 keeps 
   );
 });
 
-/** Heads first to last − 1 of a [B, H, T, width] tensor of one item. */
-function heads({ data, shape }: Tensor, first: number, last: number): Tensor {
+/** One head of a [B, H, T, width] tensor of one item. */
+function headOf({ data, shape }: Tensor, h: number): Tensor {
   const [, , rows, width] = shape as [number, number, number, number];
   const size = rows * width;
-  return { data: data.slice(first * size, last * size), shape: [1, last - first, rows, width] };
+  return { data: data.slice(h * size, (h + 1) * size), shape: [1, 1, rows, width] };
 }
 
 eachVariant("large weights and scores, which come block by block, are what a head alone gives", (hs) => {
@@ -259,14 +259,11 @@ eachVariant("large weights and scores, which come block by block, are what a hea
         for (const scoresStage of ["scaled", "capped", "masked"] as const) {
           const whole = hs.attention(q, k, v, { ...options, want, scoresStage }) as unknown as Record<string, Tensor>;
           for (let h = 0; h < H; h += Math.ceil(H / 5)) {
-            const [headQ, headK, headV] = [q, k, v].map((each) => heads(each, h, h + 1)) as [Tensor, Tensor, Tensor];
+            const [headQ, headK, headV] = [q, k, v].map((each) => headOf(each, h)) as [Tensor, Tensor, Tensor];
             const alone = hs.attention(headQ, headK, headV, { ...options, want, scoresStage });
             for (const [name, { data }] of Object.entries(alone as unknown as Record<string, Tensor>)) {
-              assertSameBits(
-                heads(whole[name] as Tensor, h, h + 1).data,
-                data,
-                `${H} × ${T} × ${S}, ${name}, head ${h}`,
-              );
+              const label = `${H} × ${T} × ${S}, ${name}, head ${h}`;
+              assertSameBits(headOf(whole[name] as Tensor, h).data, data, label);
             }
           }
         }
@@ -288,12 +285,12 @@ eachVariant("large weights and scores do not stay in the module's memory", (hs) 
   assert.equal(result.scores.data, out.scores);
   const grown = hs.memory().heapBytes - before;
   assert.ok(grown < 2e6, `${grown} bytes for ${bytes} of results`);
+  assert.ok(out.scores.every((score) => !Number.isNaN(score)));
   // The last row of each head sees every key.
   for (let row = 999; row < 12_000; row += 1000) {
     let sum = 0;
     for (let j = 0; j < 1000; ++j) sum += result.weights.data[row * 1000 + j] as number;
     assert.ok(Math.abs(sum - 1) < 1e-5, `row ${row}: ${sum}`);
-    assert.ok(result.scores.data.subarray(row * 1000 - 1000 + 500, row * 1000).every((s) => !Number.isNaN(s)));
   }
   assert.ok(result.weights.data.every((w) => w >= 0 && w <= 1.000001));
 });

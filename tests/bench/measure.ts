@@ -1,5 +1,5 @@
 import { type Case, flops } from "./cases.ts";
-import type { Answer, Contender, Prepared } from "./contender.ts";
+import type { Contender, Prepared } from "./contender.ts";
 import { errorOf, expect } from "./expected.ts";
 import type { Machine } from "./machine.ts";
 import { memoryWork } from "./memory.ts";
@@ -64,7 +64,7 @@ interface Entry {
   readonly samples: { readonly ms: number; readonly quiet: boolean }[];
 }
 
-async function time(run: () => Answer | Promise<Answer>, calls: number): Promise<number> {
+async function time(run: () => unknown, calls: number): Promise<number> {
   const begin = performance.now();
   for (let i = 0; i < calls; ++i) {
     const answer = run();
@@ -142,13 +142,8 @@ export async function measureCase(
 
 /** As a turn of a contender: after one call that is not timed. */
 async function timeMemory(work: () => unknown, effort: Effort): Promise<number> {
-  const first = performance.now();
-  work();
-  const once = performance.now() - first;
-  const calls = Math.max(1, Math.ceil(effort.turn / 3 / Math.max(once, 0.01)));
-  const begin = performance.now();
-  for (let i = 0; i < calls; ++i) work();
-  return (performance.now() - begin) / calls;
+  const once = await time(work, 1);
+  return time(work, Math.max(1, Math.ceil(effort.turn / 3 / Math.max(once, 0.01))));
 }
 
 function rowOf({ contender, error, samples, group }: Entry, rounds: number): Row {
